@@ -1,0 +1,2 @@
+//! `Prose` to references: where a text says to look.
+

@@ -1,0 +1,2 @@
+//! The third check: does the passage cover the question?
+
