@@ -16,8 +16,9 @@
 //! tells the walk.
 
 pub mod clock;
-pub mod reference;
+pub mod config;
 pub mod prose;
+pub mod reference;
 pub mod section;
 pub mod target;
 
