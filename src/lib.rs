@@ -20,6 +20,7 @@ pub mod config;
 pub mod prose;
 pub mod reference;
 pub mod section;
+pub mod store;
 pub mod target;
 
 pub mod cli;

@@ -1,0 +1,289 @@
+//! The queue: one row per place that is wanted, a lease while somebody works on it.
+
+use std::time::Duration;
+
+use crate::clock::Millis;
+use crate::store::{Result, Store, read, write};
+
+/// How long a claim holds unless it is renewed.
+pub const LEASE: Duration = Duration::from_secs(120);
+/// A row is buried after this many counted failures …
+pub const BURY_AFTER_ATTEMPTS: i64 = 8;
+/// … that lie at least this far apart.
+pub const BURY_AFTER: Duration = Duration::from_secs(3600);
+
+/// A place to look at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Place {
+    /// GitLab's project id; 0 for the group as a whole.
+    pub project: u64,
+    /// The issue's number; 0 for the project's repository.
+    pub iid: u64,
+}
+
+impl Place {
+    /// The group as a whole: its list of projects.
+    pub const GROUP: Place = Place { project: 0, iid: 0 };
+
+    /// The repository of a project.
+    pub fn repository(project: u64) -> Place {
+        Place { project, iid: 0 }
+    }
+
+    /// The thread of an issue.
+    pub fn thread(project: u64, iid: u64) -> Place {
+        Place { project, iid }
+    }
+}
+
+/// A row that this worker holds until its lease lapses.
+#[derive(Clone, Debug)]
+pub struct Claim {
+    /// Where to look.
+    pub place: Place,
+    /// The count of events at the time of the claim.
+    pub wanted: i64,
+    /// When it was wanted last.
+    pub wanted_at: Millis,
+    /// When the issue was announced as new, if it was.
+    pub opened_at: Option<Millis>,
+    /// Failures so far.
+    pub attempts: i64,
+    /// When the first of them happened.
+    pub first_failed_at: Option<Millis>,
+    /// Who holds it.
+    pub owner: String,
+}
+
+/// How many rows are in which state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Depth {
+    /// Waiting or being worked on.
+    pub ready: i64,
+    /// Given up, kept and counted.
+    pub buried: i64,
+    /// When the longest waiting row became due.
+    pub oldest: Option<Millis>,
+}
+
+pub(super) const WANT: &str = "
+    INSERT INTO queue (project_id, iid, state, wanted, wanted_at, opened_at, run_at)
+    VALUES ($1, $2, 'ready', 1, $3, $4, $3)
+    ON CONFLICT (project_id, iid) DO UPDATE SET
+        wanted = queue.wanted + 1, wanted_at = excluded.wanted_at,
+        opened_at = COALESCE(queue.opened_at, excluded.opened_at),
+        run_at = CASE WHEN queue.state = 'ready' AND queue.run_at > excluded.run_at AND queue.attempts > 0
+                      THEN queue.run_at ELSE excluded.run_at END,
+        attempts = CASE WHEN queue.state = 'ready' THEN queue.attempts ELSE 0 END,
+        first_failed_at = CASE WHEN queue.state = 'ready' THEN queue.first_failed_at ELSE NULL END,
+        state = 'ready'";
+
+/// Wanted again only where the place is known already: what is confidential leaves no new trace.
+pub(super) const WANT_KNOWN: &str = "
+    UPDATE queue SET wanted = wanted + 1, wanted_at = $3, run_at = $3, state = 'ready',
+        attempts = CASE WHEN state = 'ready' THEN attempts ELSE 0 END
+    WHERE project_id = $1 AND iid = $2";
+
+/// The oldest condition is repeated outside the sub-select: on Postgres two workers may pick the same row,
+/// and only the one that still finds the lease free may have it.
+macro_rules! claim {
+    ($lock:literal) => {
+        concat!(
+            "UPDATE queue SET lease_owner = $1, lease_until = $3
+             WHERE (project_id, iid) IN (
+                 SELECT project_id, iid FROM queue
+                 WHERE state = 'ready' AND run_at <= $2 AND lease_until <= $2
+                 ORDER BY wanted_at DESC, project_id, iid LIMIT 1 ",
+            $lock,
+            ") AND state = 'ready' AND run_at <= $2 AND lease_until <= $2
+             RETURNING project_id, iid, wanted, wanted_at, opened_at, attempts, first_failed_at"
+        )
+    };
+}
+const CLAIM_SQLITE: &str = claim!("");
+const CLAIM_POSTGRES: &str = claim!("FOR UPDATE SKIP LOCKED");
+
+const RENEW: &str = "
+    UPDATE queue SET lease_until = $4 WHERE project_id = $1 AND iid = $2 AND lease_owner = $3";
+/// Settles, or releases the row for another look when an event arrived meanwhile.
+const SETTLE: &str = "
+    UPDATE queue SET lease_owner = NULL, lease_until = 0, attempts = 0, first_failed_at = NULL, failure = NULL,
+        state = CASE WHEN wanted = $4 THEN 'idle' ELSE 'ready' END
+    WHERE project_id = $1 AND iid = $2 AND lease_owner = $3";
+const RETRY: &str = "
+    UPDATE queue SET lease_owner = NULL, lease_until = 0, run_at = $4, attempts = attempts + $5,
+        first_failed_at = COALESCE(first_failed_at, $6), failure = $7, state = $8
+    WHERE project_id = $1 AND iid = $2 AND lease_owner = $3";
+const FORGET: &str = "DELETE FROM queue WHERE project_id = $1 AND iid = $2";
+const DEPTH: &str = "
+    SELECT COALESCE(SUM(CASE WHEN state = 'ready' THEN 1 ELSE 0 END), 0) AS ready,
+           COALESCE(SUM(CASE WHEN state = 'buried' THEN 1 ELSE 0 END), 0) AS buried,
+           MIN(CASE WHEN state = 'ready' THEN run_at END) AS oldest
+    FROM queue";
+const BURIED: &str = "
+    SELECT project_id, iid, COALESCE(failure, ''), attempts FROM queue WHERE state = 'buried'
+    ORDER BY wanted_at DESC LIMIT 100";
+const DUE: &str = "SELECT COUNT(*) FROM queue WHERE state = 'ready' AND run_at <= $1";
+const NEXT: &str = "
+    SELECT MIN(CASE WHEN lease_until > run_at THEN lease_until ELSE run_at END) FROM queue WHERE state = 'ready'";
+const UNBURY: &str = "
+    UPDATE queue SET state = 'ready', attempts = 0, first_failed_at = NULL, run_at = $1 WHERE state = 'buried'";
+const PRUNE_IDLE: &str = "DELETE FROM queue WHERE state = 'idle' AND wanted_at < $1";
+
+type ClaimRow = (i64, i64, i64, i64, Option<i64>, i64, Option<i64>);
+
+impl Store {
+    /// Asks for a look at `place`, now. `opened_at` says that the issue is new since then.
+    ///
+    /// # Errors
+    /// The database.
+    pub async fn want(&self, place: Place, opened_at: Option<Millis>, now: Millis) -> Result<()> {
+        write!(self, pool => {
+            sqlx::query(WANT)
+                .bind(place.project as i64).bind(place.iid as i64).bind(now).bind(opened_at)
+                .execute(pool).await?;
+        });
+        Ok(())
+    }
+
+    /// Takes the newest row that is due and free, for [`LEASE`]; `None` when there is none.
+    ///
+    /// # Errors
+    /// The database.
+    pub async fn claim(&self, owner: &str, now: Millis) -> Result<Option<Claim>> {
+        let until = now + LEASE.as_millis() as i64;
+        let row: Option<ClaimRow> = match self {
+            Store::Sqlite { write, .. } => {
+                sqlx::query_as(CLAIM_SQLITE).bind(owner).bind(now).bind(until).fetch_optional(write).await?
+            }
+            Store::Postgres(pool) => {
+                sqlx::query_as(CLAIM_POSTGRES).bind(owner).bind(now).bind(until).fetch_optional(pool).await?
+            }
+        };
+        Ok(row.map(|(project, iid, wanted, wanted_at, opened_at, attempts, first_failed_at)| Claim {
+            place: Place { project: project as u64, iid: iid as u64 },
+            wanted,
+            wanted_at,
+            opened_at,
+            attempts,
+            first_failed_at,
+            owner: owner.to_owned(),
+        }))
+    }
+
+    /// Holds `claim` for another [`LEASE`]; false when somebody else has taken it over.
+    ///
+    /// # Errors
+    /// The database.
+    pub async fn renew(&self, claim: &Claim, now: Millis) -> Result<bool> {
+        let until = now + LEASE.as_millis() as i64;
+        write!(self, pool => Ok(sqlx::query(RENEW)
+            .bind(claim.place.project as i64).bind(claim.place.iid as i64).bind(&claim.owner).bind(until)
+            .execute(pool).await?.rows_affected() == 1))
+    }
+
+    /// Ends `claim`: the row rests, unless an event arrived meanwhile.
+    ///
+    /// # Errors
+    /// The database.
+    pub async fn settle(&self, claim: &Claim) -> Result<()> {
+        write!(self, pool => {
+            sqlx::query(SETTLE)
+                .bind(claim.place.project as i64).bind(claim.place.iid as i64).bind(&claim.owner).bind(claim.wanted)
+                .execute(pool).await?;
+        });
+        Ok(())
+    }
+
+    /// Ends `claim` for now, to be tried again at `run_at`. `counted` failures bring the row nearer to its
+    /// burial; an outage of GitLab as a whole is not counted. `failure` is a fixed word, never a message.
+    ///
+    /// # Errors
+    /// The database.
+    pub async fn retry(
+        &self,
+        claim: &Claim,
+        run_at: Millis,
+        counted: bool,
+        failure: &'static str,
+        now: Millis,
+    ) -> Result<bool> {
+        let attempts = claim.attempts + i64::from(counted);
+        let since = claim.first_failed_at.unwrap_or(now);
+        let bury = counted && attempts >= BURY_AFTER_ATTEMPTS && now - since >= BURY_AFTER.as_millis() as i64;
+        let state = if bury { "buried" } else { "ready" };
+        write!(self, pool => {
+            sqlx::query(RETRY)
+                .bind(claim.place.project as i64).bind(claim.place.iid as i64).bind(&claim.owner).bind(run_at)
+                .bind(i64::from(counted)).bind(counted.then_some(now)).bind(failure).bind(state)
+                .execute(pool).await?;
+        });
+        Ok(bury)
+    }
+
+    /// Drops the row of a place that no longer concerns us.
+    ///
+    /// # Errors
+    /// The database.
+    pub async fn forget(&self, place: Place) -> Result<()> {
+        write!(self, pool => {
+            sqlx::query(FORGET).bind(place.project as i64).bind(place.iid as i64).execute(pool).await?;
+        });
+        Ok(())
+    }
+
+    /// How full the queue is.
+    ///
+    /// # Errors
+    /// The database.
+    pub async fn depth(&self) -> Result<Depth> {
+        let (ready, buried, oldest): (i64, i64, Option<i64>) =
+            read!(self, pool => sqlx::query_as(DEPTH).fetch_one(pool).await?);
+        Ok(Depth { ready, buried, oldest })
+    }
+
+    /// Buried rows, newest first: place, the word for the last failure, attempts. At most 100.
+    ///
+    /// # Errors
+    /// The database.
+    pub async fn buried(&self) -> Result<Vec<(Place, String, i64)>> {
+        let rows: Vec<(i64, i64, String, i64)> =
+            read!(self, pool => sqlx::query_as(BURIED).fetch_all(pool).await?);
+        let place = |project: i64, iid: i64| Place { project: project as u64, iid: iid as u64 };
+        Ok(rows.into_iter().map(|(p, i, failure, attempts)| (place(p, i), failure, attempts)).collect())
+    }
+
+    /// Digs up every buried row for another try.
+    ///
+    /// # Errors
+    /// The database.
+    pub async fn unbury(&self, now: Millis) -> Result<u64> {
+        write!(self, pool => Ok(sqlx::query(UNBURY).bind(now).execute(pool).await?.rows_affected()))
+    }
+
+    /// How many rows are due, leased ones included.
+    ///
+    /// # Errors
+    /// The database.
+    pub async fn due(&self, now: Millis) -> Result<i64> {
+        let (count,): (i64,) = write!(self, pool => sqlx::query_as(DUE).bind(now).fetch_one(pool).await?);
+        Ok(count)
+    }
+
+    /// When the next row becomes due or its lease lapses; `None` when nothing waits.
+    ///
+    /// # Errors
+    /// The database.
+    pub async fn next_due(&self) -> Result<Option<Millis>> {
+        let (next,): (Option<i64>,) = read!(self, pool => sqlx::query_as(NEXT).fetch_one(pool).await?);
+        Ok(next)
+    }
+
+    /// Drops resting rows that nobody wanted since `before`.
+    ///
+    /// # Errors
+    /// The database.
+    pub async fn prune_queue(&self, before: Millis) -> Result<u64> {
+        write!(self, pool => Ok(sqlx::query(PRUNE_IDLE).bind(before).execute(pool).await?.rows_affected()))
+    }
+}
