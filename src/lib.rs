@@ -17,10 +17,12 @@
 
 pub mod clock;
 pub mod config;
+pub mod hook;
 pub mod prose;
 pub mod reference;
 pub mod section;
 pub mod store;
 pub mod target;
+pub mod telemetry;
 
 pub mod cli;

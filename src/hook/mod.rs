@@ -1,0 +1,222 @@
+//! The door: `POST /hook`. Verified before a byte is parsed, durable before it is acknowledged, worked on later.
+
+pub mod event;
+pub mod signature;
+
+use std::sync::{Arc, RwLock};
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use futures_util::StreamExt;
+use sha2::{Digest, Sha256};
+use tokio::sync::Notify;
+
+use crate::clock::Clock;
+use crate::hook::event::Event;
+use crate::hook::signature::Verifier;
+use crate::store::Store;
+use crate::store::inbox::{Delivery, Inbox, Refused, Taken};
+use crate::telemetry::Metrics;
+
+/// GitLab sends no body over 25 MB, so nothing larger is a delivery.
+pub const BODY_LIMIT: usize = 25 * 1024 * 1024;
+/// An oversized body is read to its end and thrown away up to this size, so that the sender hears its 413.
+const DISCARD_LIMIT: usize = 4 * BODY_LIMIT;
+
+/// User ids the bot has or has had: events they caused are its own.
+#[derive(Clone, Debug, Default)]
+pub struct OwnIds(Arc<RwLock<Vec<u64>>>);
+
+impl OwnIds {
+    /// Whether `user` is the bot.
+    pub fn contains(&self, user: u64) -> bool {
+        self.0.read().is_ok_and(|ids| ids.contains(&user))
+    }
+
+    /// Adds an id.
+    pub fn add(&self, user: u64) {
+        if let Ok(mut ids) = self.0.write()
+            && !ids.contains(&user)
+        {
+            ids.push(user);
+        }
+    }
+
+    /// All ids, the current one last.
+    pub fn all(&self) -> Vec<u64> {
+        self.0.read().map(|ids| ids.clone()).unwrap_or_default()
+    }
+}
+
+/// What the door needs.
+#[derive(Clone)]
+pub struct Door {
+    /// Checks the proof of origin.
+    pub verifier: Arc<Verifier>,
+    /// The way to the disk.
+    pub inbox: Inbox,
+    /// For `/readyz`.
+    pub store: Store,
+    /// The time.
+    pub clock: Clock,
+    /// Wakes the workers.
+    pub wake: Arc<Notify>,
+    /// Recognises the bot's own events.
+    pub own: OwnIds,
+    /// Counters.
+    pub metrics: Metrics,
+}
+
+/// The public listener's routes: `/hook`, `/healthz`, `/readyz`. Nothing else is public.
+pub fn router(door: Door) -> Router {
+    Router::new()
+        .route("/hook", post(hook))
+        .route("/healthz", get(|| async { "ok\n" }))
+        .route("/readyz", get(ready))
+        .with_state(door)
+}
+
+/// What a delivery was answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Answer {
+    Accepted,
+    Ignored,
+    Duplicate,
+    Unproven(&'static str),
+    TooLarge,
+    Unreadable,
+    NotJson,
+    Away,
+}
+
+impl Answer {
+    fn word(self) -> &'static str {
+        match self {
+            Answer::Accepted => "accepted",
+            Answer::Ignored => "ignored",
+            Answer::Duplicate => "duplicate",
+            Answer::Unproven(_) => "unproven",
+            Answer::TooLarge => "too_large",
+            Answer::Unreadable => "unreadable",
+            Answer::NotJson => "not_json",
+            Answer::Away => "store_away",
+        }
+    }
+}
+
+impl IntoResponse for Answer {
+    fn into_response(self) -> Response {
+        let (status, text) = match self {
+            Answer::Accepted => (StatusCode::OK, "accepted\n"),
+            Answer::Ignored => (StatusCode::OK, "ignored\n"),
+            Answer::Duplicate => (StatusCode::OK, "already taken\n"),
+            Answer::Unproven(_) => (StatusCode::UNAUTHORIZED, "the proof of origin is missing or wrong\n"),
+            Answer::TooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "the body is over 25 MiB\n"),
+            Answer::Unreadable => (StatusCode::BAD_REQUEST, "the body ended early\n"),
+            Answer::NotJson => (StatusCode::BAD_REQUEST, "the body is not JSON\n"),
+            Answer::Away => (StatusCode::SERVICE_UNAVAILABLE, "try again later\n"),
+        };
+        (status, text).into_response()
+    }
+}
+
+async fn hook(State(door): State<Door>, headers: HeaderMap, body: Body) -> Answer {
+    let began = std::time::Instant::now();
+    let answer = take(&door, &headers, body).await;
+    door.metrics.hook(answer.word(), began.elapsed());
+    if let Answer::Unproven(why) = answer {
+        tracing::warn!(why, "a delivery without proof was refused");
+    } else {
+        tracing::debug!(outcome = answer.word(), "a delivery was answered");
+    }
+    answer
+}
+
+async fn take(door: &Door, headers: &HeaderMap, body: Body) -> Answer {
+    let bytes = match read(headers, body).await {
+        Ok(bytes) => bytes,
+        Err(answer) => return answer,
+    };
+    let now = door.clock.now();
+    if let Err(why) = door.verifier.verify(headers, &bytes, now) {
+        return Answer::Unproven(why);
+    }
+    let event = match Event::parse(&bytes) {
+        Ok(event) => event,
+        Err(_) => {
+            door.metrics.custom_template_suspected();
+            return Answer::NotJson;
+        }
+    };
+    let wish = event.wish(|user| door.own.contains(user));
+    let ignored = wish == crate::store::inbox::Wish::Nothing;
+    let delivery = Delivery { id: delivery_id(headers, &bytes), wish, received_at: now };
+    match door.inbox.take(delivery).await {
+        Ok(Taken::Duplicate) => Answer::Duplicate,
+        Ok(Taken::New) if ignored => Answer::Ignored,
+        Ok(Taken::New) => {
+            door.wake.notify_one();
+            Answer::Accepted
+        }
+        Err(Refused::Overload | Refused::Away) => Answer::Away,
+    }
+}
+
+/// Reads the body up to the limit. What is over it is discarded, not kept.
+async fn read(headers: &HeaderMap, body: Body) -> Result<Bytes, Answer> {
+    let announced = headers
+        .get(header::CONTENT_LENGTH)
+        .and_then(|v| v.to_str().ok())
+        .and_then(|v| v.parse::<usize>().ok())
+        .unwrap_or(0);
+    let mut kept = Vec::with_capacity(announced.min(64 * 1024));
+    let mut seen = 0usize;
+    let mut stream = body.into_data_stream();
+    while let Some(chunk) = stream.next().await {
+        let chunk = chunk.map_err(|_| Answer::Unreadable)?;
+        seen += chunk.len();
+        if seen > DISCARD_LIMIT {
+            break;
+        }
+        if seen <= BODY_LIMIT {
+            kept.extend_from_slice(&chunk);
+        } else {
+            kept = Vec::new();
+        }
+    }
+    if seen > BODY_LIMIT { Err(Answer::TooLarge) } else { Ok(Bytes::from(kept)) }
+}
+
+/// What recognises a repetition. The headers are trusted only as names: the longest that is kept is 200 bytes.
+fn delivery_id(headers: &HeaderMap, body: &[u8]) -> String {
+    for name in ["webhook-id", "idempotency-key"] {
+        if let Some(id) = headers.get(name).and_then(|v| v.to_str().ok())
+            && !id.is_empty()
+            && id.len() <= 200
+            && id.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.' | b':'))
+        {
+            return id.to_owned();
+        }
+    }
+    let hash: String = Sha256::digest(body).iter().map(|b| format!("{b:02x}")).collect();
+    format!("body:{hash}")
+}
+
+async fn ready(State(door): State<Door>) -> Response {
+    if let Err(error) = door.store.ping().await {
+        tracing::warn!(%error, "not ready: the database does not answer");
+        return (StatusCode::SERVICE_UNAVAILABLE, "the database does not answer\n").into_response();
+    }
+    if !door.metrics.worker_alive(door.clock.now()) {
+        return (
+            StatusCode::SERVICE_UNAVAILABLE,
+            "the queue is not moving: no worker has looked at it for a minute\n",
+        )
+            .into_response();
+    }
+    (StatusCode::OK, "ready\n").into_response()
+}
