@@ -19,6 +19,7 @@ pub mod clock;
 pub mod config;
 pub mod prose;
 pub mod reference;
+pub mod reply;
 pub mod section;
 pub mod target;
 
