@@ -20,6 +20,7 @@ pub mod config;
 pub mod hook;
 pub mod prose;
 pub mod reference;
+pub mod reply;
 pub mod section;
 pub mod store;
 pub mod target;
