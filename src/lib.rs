@@ -20,5 +20,6 @@ pub mod reference;
 pub mod prose;
 pub mod section;
 pub mod target;
+pub mod search;
 
 pub mod cli;
