@@ -21,6 +21,7 @@ pub mod hook;
 pub mod prose;
 pub mod reference;
 pub mod reply;
+pub mod search;
 pub mod section;
 pub mod store;
 pub mod target;

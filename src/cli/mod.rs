@@ -4,6 +4,8 @@
 pub mod ask;
 pub mod eval;
 pub mod extract;
+pub mod folder;
+pub mod local;
 pub mod verify;
 
 use std::path::PathBuf;

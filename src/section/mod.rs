@@ -1,8 +1,26 @@
 //! Documents cut into sections: pure text in, ranges out.
+//!
+//! Documentation is cut at its headings, source code into its documented items. Nothing here fails: a file that
+//! follows no rule of its format is one section. All work is linear in the length of the text.
+
+mod asciidoc;
+mod blocks;
+mod code;
+mod heading;
+mod lines;
+mod markdown;
+mod passage;
+mod plain;
+mod quote;
+mod restructured;
 
 use std::ops::Range;
 
-use crate::reference::Lines;
+use crate::reference::{Lines, RepoPath};
+
+pub use lines::LineIndex;
+pub use passage::passages;
+pub use quote::{QUOTE_MAX, Quote, best_quote};
 
 /// What a section is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,4 +46,59 @@ pub struct Section {
     pub bytes: Range<usize>,
     /// What it is made of.
     pub kind: Kind,
+}
+
+/// How a file is cut, decided by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Markdown and MDX.
+    Markdown,
+    /// reStructuredText.
+    Restructured,
+    /// AsciiDoc.
+    AsciiDoc,
+    /// Text without markup: licences, man pages, notes.
+    Plain,
+    /// Source code or configuration.
+    Code(code::Language),
+}
+
+impl Format {
+    /// The format of the file at `path`; `None` for names that promise neither documentation nor code.
+    pub fn of(path: &RepoPath) -> Option<Format> {
+        let name = path.as_str().rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
+        let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
+        match extension {
+            "md" | "mdx" | "markdown" | "mdown" | "mkd" | "qmd" | "rmd" => Some(Format::Markdown),
+            "rst" | "rest" => Some(Format::Restructured),
+            "adoc" | "asciidoc" | "asc" => Some(Format::AsciiDoc),
+            "txt" | "text" => Some(Format::Plain),
+            _ => code::Language::of(&name, extension).map(Format::Code).or_else(|| {
+                let bare = matches!(name.as_str(), "readme" | "contributing" | "install" | "faq" | "usage");
+                bare.then_some(Format::Plain)
+            }),
+        }
+    }
+}
+
+/// Cuts a file into sections, in the order of the file, never overlapping. Blank files have none; a file of an
+/// unknown format is cut as plain text.
+pub fn cut(path: &RepoPath, text: &str) -> Vec<Section> {
+    if text.trim().is_empty() {
+        return Vec::new();
+    }
+    match Format::of(path) {
+        Some(Format::Markdown) => markdown::cut(text),
+        Some(Format::Restructured) => restructured::cut(text),
+        Some(Format::AsciiDoc) => asciidoc::cut(text),
+        Some(Format::Code(language)) => code::cut(language, path, text),
+        Some(Format::Plain) | None => plain::cut(path, text),
+    }
+}
+
+/// The bytes of the section without its heading: what can be quoted. Starts and ends at the ends of lines.
+pub fn body(section: &Section, text: &str) -> Range<usize> {
+    let Some(own) = text.get(section.bytes.clone()) else { return section.bytes.end..section.bytes.end };
+    let skipped = if section.anchor.is_some() { heading::length(own) } else { 0 };
+    section.bytes.start + skipped..section.bytes.end
 }
