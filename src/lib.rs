@@ -16,8 +16,8 @@
 //! tells the walk.
 
 pub mod clock;
-pub mod reference;
 pub mod prose;
+pub mod reference;
 pub mod section;
 pub mod target;
 

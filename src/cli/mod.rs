@@ -25,7 +25,13 @@ pub enum Verdict {
 #[command(name = "signpost", version, about, propagate_version = true)]
 pub struct Cli {
     /// The configuration file.
-    #[arg(long, global = true, env = "SIGNPOST_CONFIG", default_value = "./signpost.toml", value_name = "FILE")]
+    #[arg(
+        long,
+        global = true,
+        env = "SIGNPOST_CONFIG",
+        default_value = "./signpost.toml",
+        value_name = "FILE"
+    )]
     pub config: PathBuf,
     /// What to do.
     #[command(subcommand)]

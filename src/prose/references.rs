@@ -1,2 +1,1 @@
 //! `Prose` to references: where a text says to look.
-

@@ -1,2 +1,1 @@
 //! The third check: does the passage cover the question?
-
