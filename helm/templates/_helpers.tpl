@@ -74,7 +74,7 @@ What cannot be expressed in the schema, refused before anything is installed.
 {{- fail "secrets.keys: name signingToken or secretToken; without proof anybody could post hooks" -}}
 {{- end -}}
 {{- if not .Values.secrets.existingSecret -}}
-{{- range $name := list "gitlabToken" "signingToken" "secretToken" "adminToken" -}}
+{{- range $name := list "gitlabToken" "signingToken" "secretToken" "adminToken" "judgeKey" -}}
 {{- if and (index $keys $name) (not (index $.Values.secrets.create $name)) -}}
 {{- fail (printf "secrets.create.%s is empty: fill it, name secrets.existingSecret, or empty secrets.keys.%s" $name $name) -}}
 {{- end -}}

@@ -139,7 +139,7 @@ def hardened(name):
         assert own["capabilities"] == {"drop": ["ALL"]}
         assert {"startupProbe", "livenessProbe", "readinessProbe"} <= container.keys()
         assert container["resources"]["limits"]["memory"]
-        secrets = ["GITLAB_TOKEN", "SIGNING_TOKEN", "SECRET_TOKEN", "ADMIN_TOKEN"]
+        secrets = ["GITLAB_TOKEN", "SIGNING_TOKEN", "SECRET_TOKEN", "ADMIN_TOKEN", "JUDGE_KEY"]
         for variable in container["env"]:
             assert variable["name"] not in [f"SIGNPOST_{s}" for s in secrets], "secrets come as files"
 
