@@ -277,6 +277,15 @@ impl Store {
         Ok(())
     }
 
+    /// Forgets up to which commit a project is synced, so that its tree is walked again.
+    ///
+    /// # Errors
+    /// The database.
+    pub async fn forget_head(&self, project: ProjectId) -> Result<()> {
+        write!(self, pool => { sqlx::query(FORGET_HEAD).bind(project as i64).execute(pool).await?; });
+        Ok(())
+    }
+
     /// Drops every byte of a project's content; the row itself stays, with its refusal, unless `row` too.
     ///
     /// # Errors
