@@ -17,6 +17,8 @@
 
 pub mod clock;
 pub mod config;
+pub mod docsite;
+pub mod gitlab;
 pub mod hook;
 pub mod prose;
 pub mod reference;

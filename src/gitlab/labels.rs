@@ -1,0 +1,112 @@
+//! The gap label. GitLab creates a label whose name it does not know, silently and in the wrong place; so the
+//! name is looked up first, and only what was found can be set.
+
+use gitlab::api::projects::labels::Labels as ProjectLabels;
+use http::Method;
+use serde_json::{Value, json};
+
+use crate::gitlab::GitLab;
+use crate::gitlab::endpoint::{Own, segment};
+use crate::gitlab::error::{Error, absent};
+use crate::gitlab::http::Limits;
+use crate::gitlab::wire::LabelRow;
+use crate::target::ProjectId;
+
+/// Pages of labels that are looked through; GitLab narrows them by the searched name first.
+const PAGES: usize = 20;
+
+/// A label that exists under exactly this name. Only a look-up or its creation makes one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GapLabel {
+    name: String,
+}
+
+impl GapLabel {
+    /// The exact name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+fn exact(rows: Vec<LabelRow>, name: &str) -> Option<GapLabel> {
+    let found = rows.into_iter().find(|row| row.name == name && !row.archived);
+    found.map(|row| {
+        tracing::trace!(label.id = row.id, "label found");
+        GapLabel { name: row.name }
+    })
+}
+
+impl GitLab {
+    /// The label of exactly this name that issues of the project can carry: its own, or one of a group above.
+    pub async fn find_label(&self, project: ProjectId, name: &str) -> Result<Option<GapLabel>, Error> {
+        let endpoint = ProjectLabels::builder()
+            .project(project)
+            .include_ancestor_groups(true)
+            .search(name)
+            .build()
+            .expect("every required field is given");
+        let rows = absent(self.http.pages(&endpoint)?.collect(PAGES).await)?;
+        Ok(rows.and_then(|(rows, _)| exact(rows, name)))
+    }
+
+    /// The label of exactly this name of the group or a group above it.
+    pub async fn find_group_label(&self, group: &str, name: &str) -> Result<Option<GapLabel>, Error> {
+        let endpoint = Own::get(format!("groups/{}/labels", segment(group)))
+            .with("search", name)
+            .with("include_ancestor_groups", true);
+        let rows = absent(self.http.pages(&endpoint)?.collect(PAGES).await)?;
+        Ok(rows.and_then(|(rows, _)| exact(rows, name)))
+    }
+
+    /// Creates the label in the group. When somebody else just did, that one is it.
+    pub async fn create_group_label(
+        &self,
+        group: &str,
+        name: &str,
+        color: &str,
+        description: &str,
+    ) -> Result<GapLabel, Error> {
+        let body = json!({ "name": name, "color": color, "description": description });
+        let endpoint = Own::send(Method::POST, format!("groups/{}/labels", segment(group)), body);
+        match self.http.json::<LabelRow>(&endpoint).await {
+            Ok(row) => Ok(GapLabel { name: row.name }),
+            // 400 and 409 both have been "already taken".
+            Err(error @ Error::Broken(_)) => self.find_group_label(group, name).await?.ok_or(error),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Puts the label on an issue; without effect when it is there.
+    pub async fn add_label(&self, project: ProjectId, iid: u64, label: &GapLabel) -> Result<(), Error> {
+        self.edit_issue(project, iid, json!({ "add_labels": label.name })).await
+    }
+
+    /// Takes the label off an issue; without effect when it is not there.
+    pub async fn remove_label(&self, project: ProjectId, iid: u64, label: &GapLabel) -> Result<(), Error> {
+        self.edit_issue(project, iid, json!({ "remove_labels": label.name })).await
+    }
+
+    /// `PUT` of an issue: doing it twice is doing it once, so the queue may repeat it.
+    async fn edit_issue(&self, project: ProjectId, iid: u64, body: Value) -> Result<(), Error> {
+        let endpoint = Own::send(Method::PUT, format!("projects/{project}/issues/{iid}"), body);
+        self.http.raw(&endpoint, Limits::JSON).await.map(|_| ())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_exact_name_is_the_label() {
+        let rows = |names: &[&str]| -> Vec<LabelRow> {
+            names
+                .iter()
+                .enumerate()
+                .map(|(id, name)| LabelRow { id: id as u64, name: (*name).into(), archived: false })
+                .collect()
+        };
+        assert_eq!(exact(rows(&["Documentation-Gap", "documentation-gap-2"]), "documentation-gap"), None);
+        assert!(exact(rows(&["x", "documentation-gap"]), "documentation-gap").is_some());
+    }
+}

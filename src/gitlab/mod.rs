@@ -1,0 +1,83 @@
+//! The only HTTP to GitLab. It reads projects, threads and admitted files, and it writes replies, one label and
+//! hooks; nothing else in the program can.
+//!
+//! Every answer is one of four things: a value, `None` where absence is an answer, a refusal
+//! ([`Error::Denied`]), or "could not find out" ([`Error::Transient`]). Writes go by numeric id, take
+//! [`Reply`](crate::reply::Reply), [`GapLabel`] or [`HookSettings`], and never a string.
+
+mod endpoint;
+mod error;
+mod hooks;
+mod http;
+mod issues;
+mod labels;
+mod pace;
+mod pages;
+mod people;
+#[cfg(test)]
+mod policy;
+mod projects;
+mod repository;
+mod thread;
+mod wire;
+mod write;
+
+use std::sync::Arc;
+
+use secrecy::SecretString;
+use tokio::sync::OnceCell;
+use url::Url;
+
+use crate::clock::Clock;
+
+pub use error::{Call, Error};
+pub use hooks::{AlertStatus, Hook, HookOwner, HookSettings, HookTest};
+pub use http::Count;
+pub use issues::{Face, IssueAt, IssueCounts, IssuesOf, Listed, TitleHtml, Updated};
+pub use labels::GapLabel;
+pub use pages::Pages;
+pub use people::{Metadata, Role, Token, User, UserId};
+pub use projects::{Group, ProjectRef, Projects};
+pub use repository::{Changes, Read, Tree, TreeRow};
+pub use thread::{Award, Issue, Labels, Note, Thread, Vote};
+pub use write::Posted;
+
+/// A client of one GitLab instance. Cheap to clone; all clones share connections, pauses and counts.
+#[derive(Clone)]
+pub struct GitLab {
+    http: Arc<http::Http>,
+    me: Arc<OnceCell<User>>,
+    former: Arc<[UserId]>,
+}
+
+impl GitLab {
+    /// A client of the instance at `url` (a relative installation's path included) with a token of scope `api`.
+    /// Nothing is asked yet, so this succeeds while GitLab is away. Fails when `url` is not `https` (or `http`
+    /// on a loopback address), or carries a user or a query.
+    pub fn new(url: &Url, token: SecretString, clock: Clock) -> Result<GitLab, Error> {
+        let http = Arc::new(http::Http::new(url, token, clock)?);
+        Ok(GitLab { http, me: Arc::new(OnceCell::new()), former: Arc::new([]) })
+    }
+
+    /// The same client, which also recognises notes of these earlier bot users as its own: a new token may come
+    /// with a new user.
+    pub fn known_as(self, former: &[UserId]) -> GitLab {
+        GitLab { former: former.into(), ..self }
+    }
+
+    /// How often each endpoint answered with which status, since the start.
+    pub fn counts(&self) -> Vec<Count> {
+        self.http.counts()
+    }
+
+    /// How long reading is paused because GitLab asked for it; `None` when it is not.
+    pub fn paused_for(&self) -> Option<std::time::Duration> {
+        self.http.paused_for()
+    }
+}
+
+impl std::fmt::Debug for GitLab {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("GitLab")
+    }
+}
