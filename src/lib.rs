@@ -20,12 +20,14 @@ pub mod config;
 pub mod docsite;
 pub mod gitlab;
 pub mod hook;
+pub mod library;
 pub mod prose;
 pub mod reference;
 pub mod reply;
 pub mod search;
 pub mod section;
 pub mod store;
+pub mod sync;
 pub mod target;
 pub mod telemetry;
 

@@ -54,7 +54,8 @@ pub fn run(args: Args) -> anyhow::Result<Verdict> {
             let question = case.question();
             let found = set.local.find(&question, None, 20)?;
             let rank = found.iter().position(|hit| {
-                let (file, section) = set.local.place(hit.id).expect("the index holds only sections of the folder");
+                let (file, section) =
+                    set.local.place(hit.id).expect("the index holds only sections of the folder");
                 case.expects(&set.names.at(file.path.as_str(), section.lines.first))
             });
             if args.verbose {
@@ -73,5 +74,11 @@ fn report(name: &str, sections: usize, ranks: &[Option<usize>]) {
     let n = ranks.len() as f32;
     let hit = |k: usize| ranks.iter().filter(|rank| rank.is_some_and(|rank| rank < k)).count() as f32 / n;
     let mrr = ranks.iter().flatten().map(|rank| 1.0 / (*rank as f32 + 1.0)).sum::<f32>() / n;
-    println!("{name} {sections}: hit1 {:.3} hit3 {:.3} hit10 {:.3} hit20 {:.3} mrr {mrr:.3}", hit(1), hit(3), hit(10), hit(20));
+    println!(
+        "{name} {sections}: hit1 {:.3} hit3 {:.3} hit10 {:.3} hit20 {:.3} mrr {mrr:.3}",
+        hit(1),
+        hit(3),
+        hit(10),
+        hit(20)
+    );
 }

@@ -18,7 +18,12 @@ pub(super) struct Heading {
 
 /// Turns the headings of `text`, in rising order of `start`, into sections. Text from `begin` up to the first
 /// heading belongs to the page itself. `title` is the page's title where it is set apart from the headings.
-pub(super) fn sections(text: &str, begin: usize, title: Option<String>, headings: Vec<Heading>) -> Vec<Section> {
+pub(super) fn sections(
+    text: &str,
+    begin: usize,
+    title: Option<String>,
+    headings: Vec<Heading>,
+) -> Vec<Section> {
     let index = LineIndex::new(text);
     let mut found = Vec::with_capacity(headings.len() + 1);
     let first = headings.first().map_or(text.len(), |heading| heading.start);
@@ -63,7 +68,10 @@ pub(super) fn length(own: &str) -> usize {
     let mut rows = lines::numbered(own).peekable();
     let mut end = 0;
     while let Some(&(_, row)) = rows.peek() {
-        let label = row.starts_with(".. _") || row.starts_with("[[") || row.starts_with("[#") || row.trim().is_empty();
+        let label = row.starts_with(".. _")
+            || row.starts_with("[[")
+            || row.starts_with("[#")
+            || row.trim().is_empty();
         if !label {
             break;
         }

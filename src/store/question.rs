@@ -111,6 +111,14 @@ pub struct Target {
     pub last_line: u32,
 }
 
+impl Target {
+    /// Whether both quote the same lines of the same blob.
+    pub fn same_place(&self, other: &Target) -> bool {
+        (self.project, &self.path, &self.blob, self.first_line, self.last_line)
+            == (other.project, &other.path, &other.blob, other.first_line, other.last_line)
+    }
+}
+
 /// The nearest page to a gap.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Near {

@@ -80,7 +80,8 @@ impl Syncer {
                 listed.insert(project.id, project);
             }
         }
-        for id in known.keys().filter(|id| !listed.contains_key(id)) {
+        let unlisted: Vec<ProjectId> = known.keys().filter(|id| !listed.contains_key(id)).copied().collect();
+        for id in &unlisted {
             match self.gitlab.project(*id).await? {
                 Some(project) => {
                     listed.insert(*id, project);
@@ -151,7 +152,12 @@ impl Syncer {
         Ok(synced)
     }
 
-    async fn sync_tree(&self, project: &Arc<Project>, head: &str, synced: &mut Synced) -> Result<(), SyncError> {
+    async fn sync_tree(
+        &self,
+        project: &Arc<Project>,
+        head: &str,
+        synced: &mut Synced,
+    ) -> Result<(), SyncError> {
         let mut gone: HashMap<String, FileRow> =
             self.store.files(project.id).await?.into_iter().map(|f| (f.path.clone(), f)).collect();
         let mut wanted = Vec::new();
@@ -192,8 +198,15 @@ impl Syncer {
         row: TreeRow,
     ) -> Result<Option<(String, usize, u64)>, SyncError> {
         let TreeRow { path, id, mode } = row;
-        let place =
-            Resolved::observed(Arc::clone(project), head.to_owned(), path.clone(), id.clone(), mode.clone(), None, None);
+        let place = Resolved::observed(
+            Arc::clone(project),
+            head.to_owned(),
+            path.clone(),
+            id.clone(),
+            mode.clone(),
+            None,
+            None,
+        );
         let (skipped, text) = match self.corpus.admit(place, &Audience::of_index(project)) {
             Err(refusal) => (Some(refusal.name()), None),
             Ok(admitted) => match self.gitlab.read(&admitted, FILE_MAX).await? {
@@ -205,10 +218,17 @@ impl Syncer {
                 None => return Ok(None),
             },
         };
-        let sections = text.as_ref().map(|blob| file::sections(project.id, &path, blob.text())).unwrap_or_default();
+        let sections =
+            text.as_ref().map(|blob| file::sections(project.id, &path, blob.text())).unwrap_or_default();
         let skipped = skipped.or(sections.is_empty().then_some("no_sections"));
         let bytes = text.as_ref().map_or(0, |blob| blob.text().len() as u64);
-        let file = FileRow { path: path.as_str().to_owned(), blob: id, mode, bytes, skipped: skipped.map(str::to_owned) };
+        let file = FileRow {
+            path: path.as_str().to_owned(),
+            blob: id,
+            mode,
+            bytes,
+            skipped: skipped.map(str::to_owned),
+        };
         self.store.save_file(project.id, &file, &sections, self.clock.now()).await?;
         if let Some(blob) = &text {
             self.save_docsite(project.id, &path, blob.text()).await?;
@@ -216,7 +236,12 @@ impl Syncer {
         Ok(Some((file.path, sections.len(), bytes)))
     }
 
-    async fn save_docsite(&self, _project: ProjectId, _path: &RepoPath, _text: &str) -> Result<(), SyncError> {
+    async fn save_docsite(
+        &self,
+        _project: ProjectId,
+        _path: &RepoPath,
+        _text: &str,
+    ) -> Result<(), SyncError> {
         Ok(())
     }
 
@@ -229,7 +254,8 @@ impl Syncer {
         for row in self.store.projects().await? {
             let id = row.project.id;
             for file in self.store.files(id).await? {
-                let listed = RepoPath::parse(&file.path).is_some_and(|path| self.corpus.admit_path(&path).is_ok());
+                let listed =
+                    RepoPath::parse(&file.path).is_some_and(|path| self.corpus.admit_path(&path).is_ok());
                 if !listed {
                     self.store.forget_file(id, &file.path, self.clock.now()).await?;
                 }
