@@ -12,9 +12,10 @@ use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::answer::World;
+use crate::answer::{SiteTable, World};
 use crate::clock::Clock;
 use crate::config::{Config, Secrets};
+use crate::docsite::Sites;
 use crate::gitlab::GitLab;
 use crate::hook::signature::Verifier;
 use crate::hook::{Door, OwnIds};
@@ -314,8 +315,8 @@ impl World {
         apply_predicate(&store, &gitlab, &corpus, &format!("{scope:?}"), &clock).await?;
         let library = Library::new(clock.clone())?;
         library.build(&store).await?;
-        let judge = Arc::new(Judge::new(config.answer.max_wrong));
-        let docsites = crate::docsite::Docsites::default();
+        let judge = Arc::new(Judge::load());
+        let docsites = SiteTable::new(Sites::declared(&config.corpus.docsite, None));
         let world =
             World { gitlab, store, library, corpus, judge, docsites, config: Arc::new(config), clock, own };
         world.refresh_docsites().await?;

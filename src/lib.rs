@@ -17,18 +17,29 @@
 
 pub mod clock;
 pub mod config;
-pub mod docsite;
-pub mod gitlab;
-pub mod hook;
-pub mod library;
-pub mod prose;
 pub mod reference;
-pub mod reply;
-pub mod search;
+
+pub mod prose;
 pub mod section;
-pub mod store;
-pub mod sync;
 pub mod target;
+pub mod search;
+pub mod judge;
+pub mod docsite;
+pub mod reply;
+
+pub mod gitlab;
+pub mod store;
 pub mod telemetry;
 
+pub mod hook;
+pub mod library;
+pub mod sync;
+pub mod answer;
+pub mod history;
+pub mod reask;
+pub mod sweep;
+pub mod worker;
+
+pub mod admin;
+pub mod app;
 pub mod cli;

@@ -13,6 +13,7 @@ use crate::answer::{self, WalkError, World};
 use crate::clock::Millis;
 use crate::reask;
 use crate::store::queue::{Claim, LEASE, Place};
+use crate::store::setting::GROUP_READ;
 use crate::sync::{SyncError, Syncer};
 use crate::telemetry::Metrics;
 
@@ -159,6 +160,7 @@ impl Worker {
             self.world.store.want(Place::repository(id), None, self.world.clock.now()).await.map_err(SyncError::from)?;
         }
         self.follow().await?;
+        self.world.store.set(GROUP_READ, "1").await.map_err(SyncError::from)?;
         Ok("group_refreshed")
     }
 
@@ -196,7 +198,7 @@ impl Worker {
         self.metrics.walk(word.word, took);
         // Is it this row, or GitLab as a whole? An outage counts against no row.
         let away = word.away && self.world.gitlab.metadata().await.is_err_and(|e| e.is_transient());
-        let counted = !away && word.word != "budget";
+        let counted = !away && !matches!(word.word, "budget" | "corpus_not_ready");
         let wait = if away { self.pause_all(now) } else { backoff(claim.attempts, word.after) };
         let run_at = now + wait.as_millis() as i64 + jitter(wait);
         let buried = self.world.store.retry(claim, run_at, counted, word.word, now).await?;

@@ -3,6 +3,7 @@
 
 mod act;
 mod judgement;
+mod sites;
 mod standing;
 mod trail;
 
@@ -13,7 +14,6 @@ use sha2::{Digest, Sha256};
 
 use crate::clock::{Clock, Millis};
 use crate::config::{Config, Mode, When};
-use crate::docsite::Docsites;
 use crate::gitlab::{Error as GitLabError, GitLab, Note, Thread};
 use crate::hook::OwnIds;
 use crate::judge::Judge;
@@ -23,11 +23,13 @@ use crate::prose::{Prose, Question};
 use crate::reply::Asked;
 use crate::store::question::{ISSUE, Record, State};
 use crate::store::queue::{Claim, Place};
+use crate::store::setting::{CORPUS_READY, GROUP_READ};
 use crate::store::{Store, StoreError};
 use crate::target::corpus::{Audience, Corpus};
 use crate::target::{Project, Validated};
 
 pub use judgement::Judgement;
+pub use sites::SiteTable;
 use trail::Trail;
 
 /// What a walk needs. Cheap to clone.
@@ -44,7 +46,7 @@ pub struct World {
     /// The judge.
     pub judge: Arc<Judge>,
     /// Documentation sites.
-    pub docsites: Docsites,
+    pub docsites: SiteTable,
     /// The configuration.
     pub config: Arc<Config>,
     /// The time.
@@ -68,6 +70,12 @@ pub enum WalkError {
     /// The project's budget of notes is used up for now.
     #[error("the project's budget of notes is used up for this hour")]
     Budget,
+    /// The corpus has not been read for the first time yet.
+    #[error("the corpus has not been read yet")]
+    CorpusNotReady,
+    /// A defect of this program stopped a computation.
+    #[error("a computation stopped by a defect")]
+    Defect,
     /// Somebody else took the thread over.
     #[error("the lease was lost")]
     LeaseLost,
@@ -84,6 +92,8 @@ impl WalkError {
             WalkError::Store(_) => "store",
             WalkError::Library(_) => "search",
             WalkError::Budget => "budget",
+            WalkError::CorpusNotReady => "corpus_not_ready",
+            WalkError::Defect => "defect",
             WalkError::LeaseLost => "lease_lost",
         }
     }
@@ -93,6 +103,7 @@ impl WalkError {
         match self {
             WalkError::GitLab(GitLabError::Transient { after, .. }) => *after,
             WalkError::Budget => Some(Duration::from_secs(600)),
+            WalkError::CorpusNotReady => Some(Duration::from_millis(300)),
             _ => None,
         }
     }
@@ -120,6 +131,9 @@ pub async fn look(world: &World, claim: &Claim) -> Result<Outcome, WalkError> {
     };
     if let Some(why) = standing::unserved(world, &thread).await? {
         return standing::leave(world, &project, &thread, why).await;
+    }
+    if !world.corpus_ready().await? {
+        return Err(WalkError::CorpusNotReady);
     }
     let me = world.gitlab.user().await?;
     world.own.add(me.id);
@@ -151,6 +165,19 @@ impl World {
         Ok(why)
     }
 
+    /// Whether the corpus has been read once: until then nothing could be found, and everything would be a gap.
+    /// A repository that keeps failing does not hold up the others.
+    async fn corpus_ready(&self) -> Result<bool, WalkError> {
+        if self.store.setting(CORPUS_READY).await?.is_some() {
+            return Ok(true);
+        }
+        let ready = self.store.setting(GROUP_READ).await?.is_some() && self.store.repositories_waiting().await? == 0;
+        if ready {
+            self.store.set(CORPUS_READY, "1").await?;
+        }
+        Ok(ready)
+    }
+
     /// What the extractor needs to know about where a text stands.
     pub(crate) fn context(&self, project: &Project) -> Option<ExtractContext> {
         self.docsites.extract_context(&self.config.gitlab.url, &project.path)
@@ -176,7 +203,7 @@ struct Asking {
     asked: Asked,
     asker: u64,
     asked_at: Millis,
-    question: Question,
+    question: Arc<Question>,
     digest: String,
     discussion: Option<String>,
 }
@@ -249,7 +276,7 @@ impl Walk<'_> {
             asked: Asked::Issue,
             asker: issue.author_id,
             asked_at: issue.created_at,
-            question: Question::new(&issue.title, &issue.description),
+            question: Arc::new(Question::new(&issue.title, &issue.description)),
             digest: digest(&Question::new(&issue.title, &issue.description)),
             discussion: None,
         }
@@ -286,7 +313,7 @@ impl Walk<'_> {
             asker: note.author_id,
             asked_at: note.created_at,
             digest: digest(&question),
-            question,
+            question: Arc::new(question),
             discussion: Some(note.discussion_id.clone()),
         }
     }
@@ -416,6 +443,57 @@ impl Walk<'_> {
     async fn breaker_open(&self) -> Result<bool, WalkError> {
         breaker_open(&self.world.store, &self.world.config).await
     }
+}
+
+/// Reads a closed issue for history: where it points, and its fingerprint. Whether it points anywhere.
+///
+/// # Errors
+/// GitLab, the database.
+pub async fn remember(world: &World, project: u64, iid: u64) -> Result<bool, WalkError> {
+    let Some(project) = world.gitlab.project(project).await? else { return Ok(false) };
+    if world.corpus.admit_thread(&project).is_err() {
+        return Ok(false);
+    }
+    let Some(thread) = world.gitlab.thread(project.id, iid).await? else { return Ok(false) };
+    match standing::unserved(world, &thread).await? {
+        Some("closed") => standing::remember(world, &project, &thread).await,
+        _ => Ok(false),
+    }
+}
+
+/// Judges a thread's own question as of now, without doing anything; for `explain`.
+///
+/// # Errors
+/// GitLab, the database, the search index.
+pub async fn explain(world: &World, place: Place) -> Result<serde_json::Value, WalkError> {
+    let nothing = |why: &str| serde_json::json!({ "decision": "nothing", "why": why, "candidates": [] });
+    let Some(project) = world.gitlab.project(place.project).await? else { return Ok(nothing("gone")) };
+    let audience = match world.corpus.admit_thread(&project) {
+        Ok(audience) => audience,
+        Err(refusal) => return Ok(nothing(refusal.name())),
+    };
+    let Some(thread) = world.gitlab.thread(place.project, place.iid).await? else { return Ok(nothing("gone")) };
+    let unserved = standing::unserved(world, &thread).await?;
+    let now = world.clock.now();
+    let claim = Claim {
+        place,
+        wanted: 0,
+        wanted_at: now,
+        opened_at: None,
+        attempts: 0,
+        first_failed_at: None,
+        owner: String::new(),
+    };
+    let me = world.gitlab.user().await?.username.clone();
+    let records = world.store.questions(place).await?;
+    let mut walk =
+        Walk { world, claim: &claim, project, audience, me, thread, records, trail: Trail::default(), outcome: "explained" };
+    let asking = walk.issue_asking();
+    let mut entry = judgement::put(&mut walk, &asking).await?.entry;
+    if let Some(why) = unserved {
+        entry["unserved"] = why.into();
+    }
+    Ok(entry)
 }
 
 /// Whether humans undid too many of the last 20 notes.

@@ -51,17 +51,18 @@ pub(super) async fn leave(
 }
 
 /// A closed issue's references become signposts for other, similar questions.
-pub(crate) async fn remember(world: &World, project: &Arc<Project>, thread: &Thread) -> Result<(), WalkError> {
+pub(super) async fn remember(world: &World, project: &Arc<Project>, thread: &Thread) -> Result<bool, WalkError> {
     let place = crate::store::queue::Place::thread(thread.issue.project, thread.issue.iid);
-    let Ok(audience) = world.corpus.admit_thread(project) else { return Ok(()) };
+    let Ok(audience) = world.corpus.admit_thread(project) else { return Ok(false) };
     let references = judgement::references_of(world, project, thread);
     let resolved = judgement::resolve_all(world, &references, &audience).await?;
     let now = world.clock.now();
     world.store.save_signposts(place, &judgement::signposts(&resolved), now).await?;
     let question = Question::new(&thread.issue.title, &thread.issue.description);
     let fingerprint = Fingerprint::of(&question);
-    if resolved.iter().any(|r| !r.admitted.is_empty()) && !fingerprint.is_empty() {
+    let points = resolved.iter().any(|r| !r.admitted.is_empty()) && !fingerprint.is_empty();
+    if points {
         world.store.remember(place, thread.issue.updated_at, &fingerprint.to_bytes()).await?;
     }
-    Ok(())
+    Ok(points)
 }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use futures_util::StreamExt;
 
 use crate::clock::Clock;
+use crate::docsite;
 use crate::gitlab::{Error as GitLabError, GitLab, Read, TreeRow};
 use crate::reference::RepoPath;
 use crate::store::corpus::FileRow;
@@ -175,6 +176,7 @@ impl Syncer {
         }
         for path in gone.into_keys() {
             self.store.forget_file(project.id, &path, self.clock.now()).await?;
+            self.store.save_docsite(project.id, &path, None).await?;
             synced.changed.push(path);
         }
         let mut reading = futures_util::stream::iter(wanted)
