@@ -12,7 +12,7 @@ use crate::config::When;
 use crate::gitlab::{Read, Thread};
 use crate::judge::{Candidate, Decision, GapKind, Judge, Judged, Policy, decide};
 use crate::library::alone;
-use crate::prose::Question;
+use crate::prose::{Prose, Question};
 use crate::prose::references::REFERENCES_MAX;
 use crate::reference::Reference;
 use crate::reply::Asked;
@@ -123,7 +123,7 @@ pub(super) async fn put(walk: &mut Walk<'_>, asking: &Asking) -> Result<Judgemen
         Asked::Issue => references_of(world, &walk.project, &walk.thread),
         Asked::Note(id) => references_of_note(world, &walk.project, &walk.thread, id),
     };
-    let resolved = resolve_all(world, &references, &walk.audience).await?;
+    let resolved = resolve_all(world, &walk.project, &references, &walk.audience).await?;
     let mut sources = referenced(world, &resolved, &asking.question).await?;
     sources.extend(searched(world, &walk.audience, &asking.question).await?);
     sources.extend(remembered(world, walk.claim.place, &walk.audience, &judgement.fingerprint).await?);
@@ -155,7 +155,7 @@ pub(super) async fn put(walk: &mut Walk<'_>, asking: &Asking) -> Result<Judgemen
     Ok(judgement)
 }
 
-fn gate(world: &World, thread: &Thread, question: &Question) -> f32 {
+pub(super) fn gate(world: &World, thread: &Thread, question: &Question) -> f32 {
     thread.issue.labels.weigh(|labels| {
         let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
         world.judge.kind(question, &labels, &thread.issue.issue_type)
@@ -176,9 +176,22 @@ fn points_at_threads(world: &World, walk: &Walk<'_>, asking: &Asking) -> bool {
 
 /// The references of an issue and its comments, at most [`REFERENCES_MAX`], without duplicates.
 pub(crate) fn references_of(world: &World, project: &Project, thread: &Thread) -> Vec<Pointed> {
-    let Some(context) = world.context(project) else { return Vec::new() };
     let issue = &thread.issue;
-    let texts = [(&issue.title, None), (&issue.description, None)];
+    collect(world, project, thread, vec![(&issue.title, None), (&issue.description, None)])
+}
+
+/// The references of an issue's comments alone.
+pub(super) fn references_of_notes(world: &World, project: &Project, thread: &Thread) -> Vec<Pointed> {
+    collect(world, project, thread, Vec::new())
+}
+
+fn collect(
+    world: &World,
+    project: &Project,
+    thread: &Thread,
+    texts: Vec<(&Prose, Option<String>)>,
+) -> Vec<Pointed> {
+    let Some(context) = world.context(project) else { return Vec::new() };
     let notes = thread.notes.iter().filter(|n| !n.ours && !n.system && !n.internal);
     let notes = notes.map(|n| (&n.body, Some(n.discussion_id.clone())));
     let mut pointed: Vec<Pointed> = Vec::new();
@@ -220,6 +233,7 @@ fn kind_of(reference: &Reference) -> &'static str {
 /// Resolves references and asks the predicate about each target.
 pub(crate) async fn resolve_all(
     world: &World,
+    project: &Arc<Project>,
     pointed: &[Pointed],
     audience: &Audience,
 ) -> Result<Vec<Resolution>, WalkError> {
@@ -232,7 +246,7 @@ pub(crate) async fn resolve_all(
             admitted: Vec::new(),
             discussion: p.discussion.clone(),
         };
-        let _ = (world, audience);
+        let _ = (world, project, audience);
         resolution.fell = Some("not_resolved");
         resolved.push(resolution);
     }
@@ -550,4 +564,19 @@ impl Walk<'_> {
         self.world.store.save_signposts(self.place(), &signposts, self.now()).await?;
         Ok(())
     }
+}
+
+/// The best that search alone offers for a question: probability, project, path. For `replay`, where the
+/// thread's own references are the labels.
+pub(super) async fn best_by_search(
+    world: &World,
+    audience: &Audience,
+    question: &Arc<Question>,
+) -> Result<Option<(f32, ProjectId, String)>, WalkError> {
+    let sources = searched(world, audience, question).await?;
+    let judged = judge(world, question, &sources).await;
+    Ok(judged.first().map(|j| {
+        let source = &sources[j.key as usize];
+        (j.probability, source.project, source.path.clone())
+    }))
 }

@@ -3,6 +3,7 @@
 
 mod act;
 mod judgement;
+mod replay;
 mod sites;
 mod standing;
 mod trail;
@@ -29,6 +30,7 @@ use crate::target::corpus::{Audience, Corpus};
 use crate::target::{Project, Validated};
 
 pub use judgement::Judgement;
+pub use replay::{Replayed, replay};
 pub use sites::SiteTable;
 use trail::Trail;
 

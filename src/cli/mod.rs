@@ -12,6 +12,7 @@ pub mod install;
 pub mod invocation;
 pub mod local;
 pub mod queue;
+pub mod replay;
 pub mod serve;
 pub mod sync;
 pub mod verify;
@@ -75,6 +76,8 @@ pub enum Command {
     Eval(eval::Args),
     /// Prove that every byte of a note is a fixed sentence or a byte range of the file it cites.
     Verify(verify::Args),
+    /// Judge the group's closed questions that got a member's link, as of today.
+    Replay(replay::Args),
     /// Show what waits and what was buried; dig it up.
     Queue(queue::Args),
     /// Print a completion script for a shell.
@@ -115,6 +118,7 @@ fn dispatch(command: Command, invocation: &Invocation) -> anyhow::Result<Verdict
         Command::Extract(args) => extract::run(args),
         Command::Eval(args) => eval::run(args),
         Command::Verify(args) => verify::run(args),
+        Command::Replay(args) => replay::run(args, invocation),
         Command::Queue(args) => queue::run(args, invocation),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "signpost", &mut std::io::stdout());
