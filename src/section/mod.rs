@@ -102,3 +102,6 @@ pub fn body(section: &Section, text: &str) -> Range<usize> {
     let skipped = if section.anchor.is_some() { heading::length(own) } else { 0 };
     section.bytes.start + skipped..section.bytes.end
 }
+
+#[cfg(test)]
+mod tests;
