@@ -23,6 +23,7 @@ pub mod hook;
 pub mod prose;
 pub mod reference;
 pub mod reply;
+pub mod judge;
 pub mod search;
 pub mod section;
 pub mod store;

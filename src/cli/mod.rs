@@ -6,6 +6,7 @@ pub mod eval;
 pub mod extract;
 pub mod folder;
 pub mod local;
+pub mod vectors;
 pub mod verify;
 
 use std::path::PathBuf;
