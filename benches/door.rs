@@ -143,7 +143,10 @@ async fn main() {
         let (times, failed) = storm(url, &name.replace([' ', '(', ')', ','], ""), rate, seconds).await;
         println!(
             "{name:<28} {:>8.2} {:>8.2} {:>8.2} {:>8.2}  {failed}",
-            at(&times, 0.5), at(&times, 0.95), at(&times, 0.99), at(&times, 1.0)
+            at(&times, 0.5),
+            at(&times, 0.95),
+            at(&times, 0.99),
+            at(&times, 1.0)
         );
     }
     let depth = store.depth().await.expect("the store");

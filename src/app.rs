@@ -54,7 +54,9 @@ pub struct App {
 }
 
 /// Holds the lock that keeps a second process off an SQLite file.
-struct OnlyProcess(#[expect(dead_code, reason = "the lock is held as long as the file is open")] std::fs::File);
+struct OnlyProcess(
+    #[expect(dead_code, reason = "the lock is held as long as the file is open")] std::fs::File,
+);
 
 impl OnlyProcess {
     fn take(url: &str) -> anyhow::Result<Option<OnlyProcess>> {
@@ -64,7 +66,8 @@ impl OnlyProcess {
             return Ok(None);
         }
         let lock = PathBuf::from(format!("{path}.lock"));
-        let file = std::fs::File::create(&lock).with_context(|| format!("the lock file {} cannot be written", lock.display()))?;
+        let file = std::fs::File::create(&lock)
+            .with_context(|| format!("the lock file {} cannot be written", lock.display()))?;
         file.try_lock().map_err(|_| {
             anyhow::anyhow!(
                 "{path} is in use by another signpost: SQLite serves one process; for several replicas set database.url to postgres://…"
@@ -100,8 +103,12 @@ impl App {
         let metrics = Metrics::new();
         let wake = Arc::new(Notify::new());
         let (inbox, inbox_task) = Inbox::start(world.store.clone());
-        let syncer =
-            Syncer::new(world.gitlab.clone(), world.store.clone(), Arc::clone(&world.corpus), world.clock.clone());
+        let syncer = Syncer::new(
+            world.gitlab.clone(),
+            world.store.clone(),
+            Arc::clone(&world.corpus),
+            world.clock.clone(),
+        );
         let worker = Worker {
             world: world.clone(),
             syncer,
@@ -140,7 +147,9 @@ impl App {
     /// An address that cannot be bound, a listener that fails.
     pub async fn run(self, shutdown: impl Future<Output = ()> + Send) -> anyhow::Result<()> {
         let bind = async |address: std::net::SocketAddr, key: &str| {
-            TcpListener::bind(address).await.with_context(|| format!("{key}: {address} cannot be listened on"))
+            TcpListener::bind(address)
+                .await
+                .with_context(|| format!("{key}: {address} cannot be listened on"))
         };
         let public = bind(self.world.config.hook.listen, "hook.listen").await?;
         let admin = bind(self.world.config.admin.listen, "admin.listen").await?;
@@ -302,7 +311,13 @@ impl World {
     ///
     /// # Errors
     /// A pattern that is none, the database, the search engine.
-    pub async fn open(config: Config, gitlab: GitLab, store: Store, own: OwnIds, clock: Clock) -> anyhow::Result<World> {
+    pub async fn open(
+        config: Config,
+        gitlab: GitLab,
+        store: Store,
+        own: OwnIds,
+        clock: Clock,
+    ) -> anyhow::Result<World> {
         let scope = Scope {
             group: config.group().to_owned(),
             exclude: config.corpus.exclude.clone(),

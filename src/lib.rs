@@ -19,25 +19,25 @@ pub mod clock;
 pub mod config;
 pub mod reference;
 
+pub mod docsite;
+pub mod judge;
 pub mod prose;
+pub mod reply;
+pub mod search;
 pub mod section;
 pub mod target;
-pub mod search;
-pub mod judge;
-pub mod docsite;
-pub mod reply;
 
 pub mod gitlab;
 pub mod store;
 pub mod telemetry;
 
-pub mod hook;
-pub mod library;
-pub mod sync;
 pub mod answer;
 pub mod history;
+pub mod hook;
+pub mod library;
 pub mod reask;
 pub mod sweep;
+pub mod sync;
 pub mod worker;
 
 pub mod admin;

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use crate::answer::{WalkError, World};
 use crate::search::{Fingerprint, similarity};
-use crate::store::queue::Place;
 use crate::store::question::{Record, State};
+use crate::store::queue::Place;
 use crate::target::ProjectId;
 
 /// Likeness of a gap's question and a changed section from which the gap is asked again. Low: asking costs
@@ -25,7 +25,9 @@ pub async fn touched(world: &World, project: ProjectId, changed: &[String]) -> R
     let answered = world.store.questions_in(State::Answered, 5000).await?;
     let mut wanted: Vec<Place> = answered
         .iter()
-        .filter(|r| r.target.as_ref().is_some_and(|t| t.project == project && paths.contains(t.path.as_str())))
+        .filter(|r| {
+            r.target.as_ref().is_some_and(|t| t.project == project && paths.contains(t.path.as_str()))
+        })
         .map(|r| r.place)
         .collect();
     let open: Vec<&Record> = gaps.iter().chain(silent.iter().filter(|r| r.fingerprint.is_some())).collect();
@@ -58,7 +60,8 @@ async fn changed_fingerprints(
 }
 
 fn is_touched(record: &Record, project: ProjectId, paths: &HashSet<&str>, changed: &[Fingerprint]) -> bool {
-    if record.near.as_ref().is_some_and(|near| near.project == project && paths.contains(near.path.as_str())) {
+    if record.near.as_ref().is_some_and(|near| near.project == project && paths.contains(near.path.as_str()))
+    {
         return true;
     }
     let Some(own) = record.fingerprint.as_deref().and_then(Fingerprint::from_bytes) else { return true };

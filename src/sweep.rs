@@ -4,8 +4,8 @@
 use crate::answer::{WalkError, World};
 use crate::clock::Millis;
 use crate::gitlab::IssuesOf;
-use crate::store::queue::Place;
 use crate::store::question::State;
+use crate::store::queue::Place;
 use crate::store::setting::{BIRTH, SETTLED};
 
 /// GitLab's clock and ours may differ by this much, and lists may lag.
@@ -39,7 +39,8 @@ pub async fn sweep(world: &World) -> Result<(), WalkError> {
 /// was lost.
 async fn missed_issues(world: &World, birth: Millis, settled: Millis) -> Result<(), WalkError> {
     let since = settled - SLACK;
-    let mut updated = world.gitlab.issues_updated_since(IssuesOf::Group(world.config.group().to_owned()), since);
+    let mut updated =
+        world.gitlab.issues_updated_since(IssuesOf::Group(world.config.group().to_owned()), since);
     while let Some(issues) = updated.next().await? {
         for issue in issues.into_iter().filter(|issue| !issue.confidential) {
             let place = Place::thread(issue.project, issue.iid);

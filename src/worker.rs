@@ -60,7 +60,9 @@ enum Failure {
 impl Failure {
     fn walk(&self) -> WalkWord {
         match self {
-            Failure::Walk(error) => WalkWord { word: error.word(), after: error.after(), away: is_away(error) },
+            Failure::Walk(error) => {
+                WalkWord { word: error.word(), after: error.after(), away: is_away(error) }
+            }
             Failure::Sync(SyncError::GitLab(error)) => {
                 let (after, away) = match error {
                     crate::gitlab::Error::Transient { after, .. } => (*after, true),
@@ -119,7 +121,9 @@ impl Worker {
     /// # Errors
     /// The database; the row stays claimed until its lease lapses.
     pub async fn step(&self, owner: &str) -> Result<bool, crate::store::StoreError> {
-        let Some(claim) = self.world.store.claim(owner, self.world.clock.now()).await? else { return Ok(false) };
+        let Some(claim) = self.world.store.claim(owner, self.world.clock.now()).await? else {
+            return Ok(false);
+        };
         // There may be more: let the next worker look while this one works.
         self.wake.notify_one();
         let began = std::time::Instant::now();
@@ -133,13 +137,20 @@ impl Worker {
                 self.away_count.store(0, Ordering::Relaxed);
                 self.metrics.walk(word, began.elapsed());
                 tracing::info!(
-                    project.id = place.project, issue.iid = place.iid, outcome = word,
-                    duration_ms = began.elapsed().as_millis() as u64, "a look ended"
+                    project.id = place.project,
+                    issue.iid = place.iid,
+                    outcome = word,
+                    duration_ms = began.elapsed().as_millis() as u64,
+                    "a look ended"
                 );
                 self.world.store.settle(&claim).await?;
             }
             Err(Failure::Walk(WalkError::LeaseLost)) => {
-                tracing::warn!(project.id = place.project, issue.iid = place.iid, "the lease was lost; another took over");
+                tracing::warn!(
+                    project.id = place.project,
+                    issue.iid = place.iid,
+                    "the lease was lost; another took over"
+                );
             }
             Err(failure) => self.failed(&claim, failure, began.elapsed()).await?,
         }
@@ -157,7 +168,11 @@ impl Worker {
     async fn refresh_group(&self) -> Result<&'static str, Failure> {
         let admitted = self.syncer.refresh_group().await?;
         for id in admitted {
-            self.world.store.want(Place::repository(id), None, self.world.clock.now()).await.map_err(SyncError::from)?;
+            self.world
+                .store
+                .want(Place::repository(id), None, self.world.clock.now())
+                .await
+                .map_err(SyncError::from)?;
         }
         self.follow().await?;
         self.world.store.set(GROUP_READ, "1").await.map_err(SyncError::from)?;
@@ -192,7 +207,12 @@ impl Worker {
         }
     }
 
-    async fn failed(&self, claim: &Claim, failure: Failure, took: Duration) -> Result<(), crate::store::StoreError> {
+    async fn failed(
+        &self,
+        claim: &Claim,
+        failure: Failure,
+        took: Duration,
+    ) -> Result<(), crate::store::StoreError> {
         let word = failure.walk();
         let now = self.world.clock.now();
         self.metrics.walk(word.word, took);
@@ -204,7 +224,12 @@ impl Worker {
         let buried = self.world.store.retry(claim, run_at, counted, word.word, now).await?;
         let (project, iid) = (claim.place.project, claim.place.iid);
         if buried {
-            tracing::error!(project.id = project, issue.iid = iid, why = word.word, "a row was buried after too many failures");
+            tracing::error!(
+                project.id = project,
+                issue.iid = iid,
+                why = word.word,
+                "a row was buried after too many failures"
+            );
         } else {
             tracing::warn!(
                 project.id = project, issue.iid = iid, why = word.word, error = %failure, counted,

@@ -4,7 +4,11 @@
 pub struct Admin;
 impl Admin {
     /// Of.
-    pub fn of(_w: &crate::answer::World, _m: &crate::telemetry::Metrics, _t: Option<secrecy::SecretString>) -> Admin {
+    pub fn of(
+        _w: &crate::answer::World,
+        _m: &crate::telemetry::Metrics,
+        _t: Option<secrecy::SecretString>,
+    ) -> Admin {
         Admin
     }
 }

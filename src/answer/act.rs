@@ -27,10 +27,10 @@ pub(super) fn target(validated: &Validated) -> Target {
 
 fn wording(walk: &Walk<'_>, question: &Question) -> Wording {
     let config = &walk.world.config;
-    let language = Language::ALL
-        .into_iter()
-        .find(|language| language.code() == config.answer.language)
-        .unwrap_or_else(|| Language::at(question.weigh(|w| Language::detect(&format!("{} {}", w.title, w.text)).index())));
+    let language =
+        Language::ALL.into_iter().find(|language| language.code() == config.answer.language).unwrap_or_else(
+            || Language::at(question.weigh(|w| Language::detect(&format!("{} {}", w.title, w.text)).index())),
+        );
     Wording::new(language, config.gitlab.url.as_str())
 }
 
@@ -142,7 +142,11 @@ pub(super) async fn say_nothing_found(
 }
 
 /// Takes an answer back that no longer holds: the note is edited, the target forgotten.
-pub(super) async fn outdate(walk: &mut Walk<'_>, asking: &Asking, record: &mut Record) -> Result<(), WalkError> {
+pub(super) async fn outdate(
+    walk: &mut Walk<'_>,
+    asking: &Asking,
+    record: &mut Record,
+) -> Result<(), WalkError> {
     let reply = Reply::outdated(&wording(walk, &asking.question), &Marker::of(asking.asked));
     if let Some(id) = record.note_id
         && still_served(walk, asking).await?
@@ -176,7 +180,9 @@ pub(super) async fn label(walk: &mut Walk<'_>, mut record: Record) -> Result<(),
         return Ok(());
     }
     if !walk.thread.issue.labels.has(&walk.world.config.gap.label) {
-        let Some(issue) = walk.world.gitlab.issue(walk.project.id, walk.claim.place.iid).await? else { return Ok(()) };
+        let Some(issue) = walk.world.gitlab.issue(walk.project.id, walk.claim.place.iid).await? else {
+            return Ok(());
+        };
         walk.thread.issue = issue;
         if let Some(why) = standing::unserved(walk.world, &walk.thread).await? {
             walk.outcome = why;
@@ -308,7 +314,8 @@ impl Walk<'_> {
         }
         let known = self.record(ISSUE).cloned();
         let adopted = known.as_ref().is_none_or(|r| {
-            matches!(r.state, State::Dismissed | State::Silent) && self.records.iter().all(|o| o.state != State::Gap)
+            matches!(r.state, State::Dismissed | State::Silent)
+                && self.records.iter().all(|o| o.state != State::Gap)
         });
         if adopted && !self.observing() {
             let asking = self.issue_asking();
@@ -329,8 +336,12 @@ impl Walk<'_> {
 
     /// 👎 by who asked, or by a member from Developer up, takes the answer back.
     pub(super) async fn notice_downvotes(&mut self) -> Result<(), WalkError> {
-        let answered: Vec<Record> =
-            self.records.iter().filter(|r| r.state == State::Answered && r.note_id.is_some()).cloned().collect();
+        let answered: Vec<Record> = self
+            .records
+            .iter()
+            .filter(|r| r.state == State::Answered && r.note_id.is_some())
+            .cloned()
+            .collect();
         for record in answered {
             let Some(note) = record.note_id else { continue };
             let iid = self.claim.place.iid;

@@ -12,8 +12,8 @@ use crate::config::When;
 use crate::gitlab::{Read, Thread};
 use crate::judge::{Candidate, Decision, GapKind, Judge, Judged, Policy, decide};
 use crate::library::alone;
-use crate::prose::{Prose, Question};
 use crate::prose::references::REFERENCES_MAX;
+use crate::prose::{Prose, Question};
 use crate::reference::Reference;
 use crate::reply::Asked;
 use crate::search::{Fingerprint, Found, similarity};
@@ -115,7 +115,8 @@ pub(super) async fn put(walk: &mut Walk<'_>, asking: &Asking) -> Result<Judgemen
         entry: Value::Null,
     };
     if kind < policy.question {
-        judgement.entry = json!({ "question": asking.key, "gate": gate, "decision": "silent", "candidates": [] });
+        judgement.entry =
+            json!({ "question": asking.key, "gate": gate, "decision": "silent", "candidates": [] });
         walk.trail.question(judgement.entry.clone());
         return Ok(judgement);
     }
@@ -130,8 +131,10 @@ pub(super) async fn put(walk: &mut Walk<'_>, asking: &Asking) -> Result<Judgemen
     let sources = distinct(sources);
     let judged = judge(world, &asking.question, &sources).await;
     let decision = decide(&policy, kind, &judged);
-    let threads_only = resolved.iter().all(|r| r.admitted.is_empty()) && points_at_threads(world, walk, asking);
-    let outcome = conclude(world, walk.audience, &asking.question, kind, &policy, &sources, &judged, &decision).await?;
+    let threads_only =
+        resolved.iter().all(|r| r.admitted.is_empty()) && points_at_threads(world, walk, asking);
+    let outcome =
+        conclude(world, walk.audience, &asking.question, kind, &policy, &sources, &judged, &decision).await?;
     judgement.best = judged.first().map_or(0.0, |j| j.probability);
     judgement.near = judged.first().map(|j| near(&sources[j.key as usize], j));
     judgement.gap_kind = match decision {
@@ -170,7 +173,9 @@ fn points_at_threads(world: &World, walk: &Walk<'_>, asking: &Asking) -> bool {
             walk.thread.issue.description.thread_only_signposts(&context)
                 || notes.into_iter().any(|n| n.body.thread_only_signposts(&context))
         }
-        Asked::Note(id) => notes.into_iter().filter(|n| n.id == id).any(|n| n.body.thread_only_signposts(&context)),
+        Asked::Note(id) => {
+            notes.into_iter().filter(|n| n.id == id).any(|n| n.body.thread_only_signposts(&context))
+        }
     }
 }
 
@@ -273,13 +278,18 @@ pub(crate) fn signposts(resolved: &[Resolution]) -> Vec<Signpost> {
 }
 
 /// The sections that the references mean, read with their admission.
-async fn referenced(world: &World, resolved: &[Resolution], question: &Question) -> Result<Vec<Source>, WalkError> {
+async fn referenced(
+    world: &World,
+    resolved: &[Resolution],
+    question: &Question,
+) -> Result<Vec<Source>, WalkError> {
     let mut sources = Vec::new();
     let mut seen = HashSet::new();
     for resolution in resolved {
         for admitted in &resolution.admitted {
             let place = admitted.place();
-            let key = (place.project().id, place.path().clone(), place.lines(), place.anchor().map(str::to_owned));
+            let key =
+                (place.project().id, place.path().clone(), place.lines(), place.anchor().map(str::to_owned));
             if !seen.insert(key) {
                 continue;
             }
@@ -313,7 +323,8 @@ fn meant(sections: Vec<Section>, blob: &Blob, question: &Question, judge: &Judge
         return sections.into_iter().filter(touching).take(PER_FILE).collect();
     }
     if let Some(anchor) = place.anchor() {
-        let named = |s: &Section| s.anchor.as_deref() == Some(anchor) || s.explicit_id.as_deref() == Some(anchor);
+        let named =
+            |s: &Section| s.anchor.as_deref() == Some(anchor) || s.explicit_id.as_deref() == Some(anchor);
         if let Some(at) = sections.iter().position(named) {
             // The heading's own section and those below it.
             let depth = sections[at].heading_path.len();
@@ -330,7 +341,11 @@ fn meant(sections: Vec<Section>, blob: &Blob, question: &Question, judge: &Judge
 }
 
 /// What search finds among the projects that this audience may read.
-async fn searched(world: &World, audience: &Audience, question: &Arc<Question>) -> Result<Vec<Source>, WalkError> {
+async fn searched(
+    world: &World,
+    audience: &Audience,
+    question: &Arc<Question>,
+) -> Result<Vec<Source>, WalkError> {
     let allowed = allowed(world, audience).await?;
     let (library, judge, question) = (world.library.clone(), Arc::clone(&world.judge), Arc::clone(question));
     let found = tokio::task::spawn_blocking(move || {
@@ -398,7 +413,9 @@ async fn remembered(
             for row in world.store.sections_of_file(target.project, &target.path).await? {
                 let hit = match (target.lines, &target.anchor) {
                     (Some((first, last)), _) => row.lines.0 <= last && first <= row.lines.1,
-                    (None, Some(anchor)) => row.anchor.as_ref() == Some(anchor) || row.explicit_id.as_ref() == Some(anchor),
+                    (None, Some(anchor)) => {
+                        row.anchor.as_ref() == Some(anchor) || row.explicit_id.as_ref() == Some(anchor)
+                    }
                     (None, None) => true,
                 };
                 if hit && votes.len() < JUDGED {
@@ -415,7 +432,10 @@ fn distinct(sources: Vec<Source>) -> Vec<Source> {
     let mut kept: Vec<Source> = Vec::new();
     for source in sources {
         let same = kept.iter_mut().find(|k| {
-            k.project == source.project && k.path == source.path && k.lines == source.lines && k.text == source.text
+            k.project == source.project
+                && k.path == source.path
+                && k.lines == source.lines
+                && k.text == source.text
         });
         match same {
             Some(known) => {
@@ -469,7 +489,8 @@ async fn conclude(
     let Decision::Answer(keys) = decision else { return Ok(None) };
     let mut weighed = Vec::new();
     for key in keys {
-        let (Some(source), Some(own)) = (sources.get(*key as usize), judged.iter().find(|j| j.key == *key)) else {
+        let (Some(source), Some(own)) = (sources.get(*key as usize), judged.iter().find(|j| j.key == *key))
+        else {
             continue;
         };
         weighed.extend(as_now(world, &audience, source, own).await?);

@@ -173,7 +173,8 @@ impl World {
         if self.store.setting(CORPUS_READY).await?.is_some() {
             return Ok(true);
         }
-        let ready = self.store.setting(GROUP_READ).await?.is_some() && self.store.repositories_waiting().await? == 0;
+        let ready =
+            self.store.setting(GROUP_READ).await?.is_some() && self.store.repositories_waiting().await? == 0;
         if ready {
             self.store.set(CORPUS_READY, "1").await?;
         }
@@ -289,7 +290,8 @@ impl Walk<'_> {
         let max_age = self.world.config.answer.max_age.as_millis() as i64;
         let mut asking = Vec::new();
         for note in self.thread.notes.iter().filter(|n| !n.ours && !n.system && !n.internal) {
-            let old = self.now() - note.created_at > max_age && self.claim.wanted_at - note.updated_at > max_age;
+            let old =
+                self.now() - note.created_at > max_age && self.claim.wanted_at - note.updated_at > max_age;
             if note.body.mentions(&self.me) && !old {
                 asking.push(self.note_asking(note));
             }
@@ -358,7 +360,8 @@ impl Walk<'_> {
         judgement: &Judgement,
     ) -> Result<(), WalkError> {
         let target = act::target(validated);
-        let same = record.state == State::Answered && record.target.as_ref().is_some_and(|t| t.same_place(&target));
+        let same =
+            record.state == State::Answered && record.target.as_ref().is_some_and(|t| t.same_place(&target));
         if same {
             return self.save(record).await;
         }
@@ -394,7 +397,12 @@ impl Walk<'_> {
         act::unlabel(self, record).await
     }
 
-    async fn unanswered(&mut self, asking: &Asking, mut record: Record, judgement: &Judgement) -> Result<(), WalkError> {
+    async fn unanswered(
+        &mut self,
+        asking: &Asking,
+        mut record: Record,
+        judgement: &Judgement,
+    ) -> Result<(), WalkError> {
         record.near = judgement.near.clone();
         if record.gap_kind.as_deref() != Some("wrong-answer") {
             record.gap_kind = Some(judgement.gap_kind.to_owned());
@@ -474,7 +482,9 @@ pub async fn explain(world: &World, place: Place) -> Result<serde_json::Value, W
         Ok(audience) => audience,
         Err(refusal) => return Ok(nothing(refusal.name())),
     };
-    let Some(thread) = world.gitlab.thread(place.project, place.iid).await? else { return Ok(nothing("gone")) };
+    let Some(thread) = world.gitlab.thread(place.project, place.iid).await? else {
+        return Ok(nothing("gone"));
+    };
     let unserved = standing::unserved(world, &thread).await?;
     let now = world.clock.now();
     let claim = Claim {
@@ -488,8 +498,17 @@ pub async fn explain(world: &World, place: Place) -> Result<serde_json::Value, W
     };
     let me = world.gitlab.user().await?.username.clone();
     let records = world.store.questions(place).await?;
-    let mut walk =
-        Walk { world, claim: &claim, project, audience, me, thread, records, trail: Trail::default(), outcome: "explained" };
+    let mut walk = Walk {
+        world,
+        claim: &claim,
+        project,
+        audience,
+        me,
+        thread,
+        records,
+        trail: Trail::default(),
+        outcome: "explained",
+    };
     let asking = walk.issue_asking();
     let mut entry = judgement::put(&mut walk, &asking).await?.entry;
     if let Some(why) = unserved {

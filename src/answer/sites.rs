@@ -34,7 +34,8 @@ impl SiteTable {
 
     /// What the extractor needs to know about texts of `project`; `None` when the instance's address is no site.
     pub fn extract_context(&self, instance: &Url, project: &ProjectPath) -> Option<ExtractContext> {
-        let addresses: Vec<String> = self.now().addresses().iter().map(|url| url.as_str().to_owned()).collect();
+        let addresses: Vec<String> =
+            self.now().addresses().iter().map(|url| url.as_str().to_owned()).collect();
         ExtractContext::new(instance.as_str(), addresses.iter().map(String::as_str), project.clone()).ok()
     }
 

@@ -51,7 +51,11 @@ pub(super) async fn leave(
 }
 
 /// A closed issue's references become signposts for other, similar questions.
-pub(super) async fn remember(world: &World, project: &Arc<Project>, thread: &Thread) -> Result<bool, WalkError> {
+pub(super) async fn remember(
+    world: &World,
+    project: &Arc<Project>,
+    thread: &Thread,
+) -> Result<bool, WalkError> {
     let place = crate::store::queue::Place::thread(thread.issue.project, thread.issue.iid);
     let Ok(audience) = world.corpus.admit_thread(project) else { return Ok(false) };
     let references = judgement::references_of(world, project, thread);

@@ -95,7 +95,11 @@ pub fn run(args: Args, invocation: &Invocation) -> anyhow::Result<Verdict> {
 async fn look(config: &Config, secrets: &Secrets) -> Vec<Finding> {
     let mut report = Report::default();
     if let Err(error) = secrets.require_for_serve(config) {
-        report.fault("secrets", error.to_string(), "set the variable, in the environment or as a file with …_FILE");
+        report.fault(
+            "secrets",
+            error.to_string(),
+            "set the variable, in the environment or as a file with …_FILE",
+        );
     }
     store(config, &mut report).await;
     match Invocation::gitlab(config, secrets) {
@@ -128,7 +132,11 @@ async fn remote(config: &Config, gitlab: &GitLab, report: &mut Report) {
     token(gitlab.token().await, report);
     match gitlab.group(config.group()).await {
         Ok(Some(group)) if group.deletion_scheduled => {
-            report.fault("group", format!("{} is scheduled for deletion", group.path), "restore it, or set another gitlab.group");
+            report.fault(
+                "group",
+                format!("{} is scheduled for deletion", group.path),
+                "restore it, or set another gitlab.group",
+            );
         }
         Ok(Some(group)) => report.ok("group", group.path),
         Ok(None) => {
@@ -163,12 +171,24 @@ async fn clock(gitlab: &GitLab, report: &mut Report) {
 fn token(token: Result<Option<Token>, Error>, report: &mut Report) {
     let token = match token {
         Ok(Some(token)) => token,
-        Ok(None) => return report.warn("token", "GitLab does not tell about this kind of token", "a group access token is easier to look after"),
-        Err(Error::Denied(_)) => return report.warn("token", "the token may not look at itself", "nothing, if the rest is well"),
+        Ok(None) => {
+            return report.warn(
+                "token",
+                "GitLab does not tell about this kind of token",
+                "a group access token is easier to look after",
+            );
+        }
+        Err(Error::Denied(_)) => {
+            return report.warn("token", "the token may not look at itself", "nothing, if the rest is well");
+        }
         Err(error) => return report.warn("token", error.to_string(), "try again"),
     };
     if !token.active {
-        return report.fault("token", "the token is revoked or expired", "make a new one and set SIGNPOST_GITLAB_TOKEN");
+        return report.fault(
+            "token",
+            "the token is revoked or expired",
+            "make a new one and set SIGNPOST_GITLAB_TOKEN",
+        );
     }
     if !token.scopes.iter().any(|scope| scope == "api") {
         return report.fault(
@@ -198,7 +218,11 @@ async fn role(config: &Config, gitlab: &GitLab, me: u64, report: &mut Report) {
         Err(error) => Err(error),
     };
     let Ok(Some(projects)) = page else {
-        return report.warn("role", "the group's projects cannot be listed", "the token needs the role Reporter in the group");
+        return report.warn(
+            "role",
+            "the group's projects cannot be listed",
+            "the token needs the role Reporter in the group",
+        );
     };
     let Some(project) = projects.first() else {
         return report.fault("projects", "the group has no projects", "check gitlab.group");
@@ -256,14 +280,22 @@ fn one_hook(hook: &Hook, report: &mut Report) {
             "mend what failed, then press Test in the hook's settings: a success switches it on",
         ),
         AlertStatus::TemporarilyDisabled(until) => {
-            let when = until.and_then(chrono::DateTime::from_timestamp_millis).map(|t| format!(" until {}", t.format("%H:%M UTC")));
+            let when = until
+                .and_then(chrono::DateTime::from_timestamp_millis)
+                .map(|t| format!(" until {}", t.format("%H:%M UTC")));
             report.fault(
                 "hook_paused",
-                format!("GitLab does not deliver hook {}{} after failures in a row", hook.id, when.unwrap_or_default()),
+                format!(
+                    "GitLab does not deliver hook {}{} after failures in a row",
+                    hook.id,
+                    when.unwrap_or_default()
+                ),
                 "mend what failed; it comes back by itself. The sweep finds what was missed",
             );
         }
-        AlertStatus::Executable | AlertStatus::Unknown => report.ok("hook", format!("hook {} delivers", hook.id)),
+        AlertStatus::Executable | AlertStatus::Unknown => {
+            report.ok("hook", format!("hook {} delivers", hook.id))
+        }
     }
     match (hook.signed, hook.token) {
         (Some(true), _) => report.ok("hook_signed", "deliveries are signed"),
@@ -275,19 +307,39 @@ fn one_hook(hook: &Hook, report: &mut Report) {
         _ => report.fault("hook_signed", "deliveries carry no proof", "run `signpost install` again"),
     }
     if !hook.missing.is_empty() {
-        report.fault("hook_events", format!("switched off: {}", hook.missing.join(", ")), "run `signpost install` again");
+        report.fault(
+            "hook_events",
+            format!("switched off: {}", hook.missing.join(", ")),
+            "run `signpost install` again",
+        );
     }
     if !hook.superfluous.is_empty() {
-        report.warn("hook_events", format!("not needed: {}", hook.superfluous.join(", ")), "switch them off: what does not arrive cannot leak");
+        report.warn(
+            "hook_events",
+            format!("not needed: {}", hook.superfluous.join(", ")),
+            "switch them off: what does not arrive cannot leak",
+        );
     }
     if hook.custom_template {
-        report.fault("hook_template", "the hook's body is replaced by a custom template", "remove the template: the bot needs GitLab's own body");
+        report.fault(
+            "hook_template",
+            "the hook's body is replaced by a custom template",
+            "remove the template: the bot needs GitLab's own body",
+        );
     }
     if hook.branch_filter {
-        report.warn("hook_branches", "pushes of some branches only are sent", "set the filter to all branches, or changes may be missed");
+        report.warn(
+            "hook_branches",
+            "pushes of some branches only are sent",
+            "set the filter to all branches, or changes may be missed",
+        );
     }
     if !hook.verify_tls {
-        report.warn("hook_tls", "GitLab does not verify the bot's certificate", "switch verification on in the hook's settings");
+        report.warn(
+            "hook_tls",
+            "GitLab does not verify the bot's certificate",
+            "switch verification on in the hook's settings",
+        );
     }
 }
 
@@ -308,7 +360,11 @@ async fn store(config: &Config, report: &mut Report) {
     let store = match Store::open(&config.database.url).await {
         Ok(store) => store,
         Err(error) => {
-            return report.fault("database", error.to_string(), "check database.url, the file's folder and its rights, or the server");
+            return report.fault(
+                "database",
+                error.to_string(),
+                "check database.url, the file's folder and its rights, or the server",
+            );
         }
     };
     let outcome = async {
@@ -363,12 +419,16 @@ async fn store(config: &Config, report: &mut Report) {
 }
 
 /// A declared documentation site must lead to a project that is admitted.
-async fn docsites(config: &Config, store: &Store, report: &mut Report) -> Result<(), crate::store::StoreError> {
+async fn docsites(
+    config: &Config,
+    store: &Store,
+    report: &mut Report,
+) -> Result<(), crate::store::StoreError> {
     let projects = store.projects().await?;
     for site in &config.corpus.docsite {
-        let found = projects
-            .iter()
-            .any(|row| row.refusal.is_none() && row.project.path.as_str().eq_ignore_ascii_case(&site.project));
+        let found = projects.iter().any(|row| {
+            row.refusal.is_none() && row.project.path.as_str().eq_ignore_ascii_case(&site.project)
+        });
         if !found {
             report.fault(
                 "docsite",

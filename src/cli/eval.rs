@@ -1,16 +1,24 @@
 //! `signpost eval`: retrieval, judgement and the question gate, measured on labelled cases.
 
 mod cases;
+mod figures;
+mod fit;
+mod trial;
 
 use std::path::PathBuf;
 
 use anyhow::ensure;
+use serde_json::{Value, json};
 
 use crate::cli::Verdict;
 use crate::cli::folder::Folder;
-use crate::cli::local::Local;
+use crate::cli::local::{Indexing, Local};
+use crate::cli::vectors::Cache;
+use crate::judge::{Judge, Policy};
 use crate::search::Tuning;
-use cases::{Case, Label, Names};
+use cases::{Case, Names};
+use figures::Figures;
+use trial::Trial;
 
 /// Arguments of `signpost eval`.
 #[derive(clap::Args, Debug)]
@@ -24,11 +32,25 @@ pub struct Args {
     /// Print JSON.
     #[arg(long)]
     json: bool,
-    /// Print every case, and the files that were skipped.
+    /// Print every case, and the files that were skipped with the reason.
     #[arg(long)]
     verbose: bool,
+    /// The promised share of wrong answers among those given.
+    #[arg(long, default_value_t = 0.05, value_name = "SHARE")]
+    max_wrong: f32,
+    /// Fit the thresholds and the weights of the search on all sets but one, and measure on that one; needs two
+    /// sets or more.
+    #[arg(long)]
+    leave_one_out: bool,
+    /// Search by words alone and do not judge: figures of retrieval, in seconds.
+    #[arg(long)]
+    lexical: bool,
+    /// A file that keeps vectors between runs.
+    #[arg(long, value_name = "FILE")]
+    vectors: Option<PathBuf>,
 }
 
+/// A corpus with its cases.
 struct Set {
     name: String,
     local: Local,
@@ -39,46 +61,94 @@ struct Set {
 /// Runs the command.
 pub fn run(args: Args) -> anyhow::Result<Verdict> {
     ensure!(args.corpus.len() == args.cases.len(), "give one --corpus for every --cases");
-    let mut all = Vec::new();
-    for (corpus, cases) in args.corpus.iter().zip(&args.cases) {
-        let folder = Folder::read(corpus)?;
-        let names = Names::of(&folder);
-        let set = Set {
-            name: corpus.display().to_string(),
-            local: Local::index(folder, Tuning::default())?,
-            names,
-            cases: cases::read(cases)?,
-        };
-        let mut ranks = Vec::new();
-        for case in set.cases.iter().filter(|case| case.kind == Label::Answerable) {
-            let question = case.question();
-            let found = set.local.find(&question, None, 20)?;
-            let rank = found.iter().position(|hit| {
-                let (file, section) =
-                    set.local.place(hit.id).expect("the index holds only sections of the folder");
-                case.expects(&set.names.at(file.path.as_str(), section.lines.first))
-            });
-            if args.verbose {
-                println!("{} {:?}", case.id, rank);
-            }
-            ranks.push(rank);
-        }
-        report(&set.name, set.local.len(), &ranks);
-        all.extend(ranks);
+    ensure!(!args.leave_one_out || args.corpus.len() > 1, "--leave-one-out needs two sets or more");
+    let mut sets = load(&args)?;
+    let tunings =
+        if args.leave_one_out { fit::tunings(&mut sets)? } else { vec![Tuning::default(); sets.len()] };
+    let mut trials = Vec::new();
+    for (set, tuning) in sets.iter_mut().zip(tunings) {
+        set.local.retune(tuning);
+        trials.push(trial::all(set, args.lexical)?);
     }
-    report("all", 0, &all);
+    let policies = match args.leave_one_out {
+        true => fit::policies(&trials, args.max_wrong),
+        false => vec![Policy::promising(args.max_wrong); sets.len()],
+    };
+    let mut total = Figures::default();
+    let mut rows = Vec::new();
+    for ((set, trials), policy) in sets.iter().zip(&trials).zip(&policies) {
+        let mut own = Figures::default();
+        for trial in trials {
+            own.count(trial, policy);
+            total.count(trial, policy);
+        }
+        rows.push((set, own, *policy));
+    }
+    match args.json {
+        true => println!("{:#}", report(&args, &rows, &total, &trials)),
+        false => print(&args, &rows, &total, &trials),
+    }
     Ok(Verdict::Fine)
 }
 
-fn report(name: &str, sections: usize, ranks: &[Option<usize>]) {
-    let n = ranks.len() as f32;
-    let hit = |k: usize| ranks.iter().filter(|rank| rank.is_some_and(|rank| rank < k)).count() as f32 / n;
-    let mrr = ranks.iter().flatten().map(|rank| 1.0 / (*rank as f32 + 1.0)).sum::<f32>() / n;
-    println!(
-        "{name} {sections}: hit1 {:.3} hit3 {:.3} hit10 {:.3} hit20 {:.3} mrr {mrr:.3}",
-        hit(1),
-        hit(3),
-        hit(10),
-        hit(20)
-    );
+fn load(args: &Args) -> anyhow::Result<Vec<Set>> {
+    let judge = Judge::load();
+    let mut cache = args.vectors.as_deref().map(Cache::open).transpose()?;
+    let mut sets = Vec::new();
+    for (corpus, cases) in args.corpus.iter().zip(&args.cases) {
+        let folder = Folder::read(corpus)?;
+        let names = Names::of(&folder);
+        let how = Indexing { tuning: Tuning::default(), cache: cache.as_mut(), dense: !args.lexical };
+        let local = Local::index(folder, judge.clone(), how)?;
+        sets.push(Set { name: corpus.display().to_string(), local, names, cases: cases::read(cases)? });
+        if let Some(cache) = &cache {
+            cache.save()?;
+        }
+    }
+    Ok(sets)
+}
+
+type Row<'a> = (&'a Set, Figures, Policy);
+
+fn report(args: &Args, rows: &[Row<'_>], total: &Figures, trials: &[Vec<Trial>]) -> Value {
+    let mut whole = total.json();
+    let sets = rows.iter().zip(trials).map(|((set, figures, policy), trials)| {
+        let mut row = figures.json();
+        row["corpus"] = json!(set.name);
+        row["files"] = json!(set.local.folder.files.len());
+        row["sections"] = json!(set.local.len());
+        row["threshold"] = json!(policy.cover);
+        if args.verbose {
+            row["cases"] = trials.iter().map(|trial| trial.json(policy)).collect();
+            let skipped = set.local.folder.skipped.iter();
+            row["skipped"] =
+                skipped.map(|(path, why)| json!({"path": path, "why": why.to_string()})).collect();
+        }
+        row
+    });
+    whole["sets"] = sets.collect();
+    whole
+}
+
+fn print(args: &Args, rows: &[Row<'_>], total: &Figures, trials: &[Vec<Trial>]) {
+    for ((set, figures, policy), trials) in rows.iter().zip(trials) {
+        println!(
+            "{}: {} files, {} sections, {} cases, threshold {:.3}",
+            set.name,
+            set.local.folder.files.len(),
+            set.local.len(),
+            trials.len(),
+            policy.cover
+        );
+        if args.verbose {
+            for (path, why) in &set.local.folder.skipped {
+                println!("  skipped {path}: {why}");
+            }
+            for trial in trials {
+                println!("  {}", trial.line(policy));
+            }
+        }
+        println!("{figures}");
+    }
+    println!("all sets\n{total}");
 }

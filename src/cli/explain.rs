@@ -29,17 +29,23 @@ pub fn run(args: Args, invocation: &Invocation) -> anyhow::Result<Verdict> {
         let world = invocation.world().await?;
         let (path, iid) = parse(&args.issue_url, world.config.gitlab.url.as_str())
             .context("this is no address of an issue: give it as …/group/project/-/issues/12")?;
-        let project = world.gitlab.project(ProjectRef::Path(path)).await?.context("there is no such project, or not for this token")?;
+        let project = world
+            .gitlab
+            .project(ProjectRef::Path(path))
+            .await?
+            .context("there is no such project, or not for this token")?;
         let place = Place::thread(project.id, iid);
         let now = answer::explain(&world, place).await?;
         let trail = world.store.trail(place).await?;
         if args.json {
-            let past: Vec<Value> = trail.into_iter().map(|(at, body)| serde_json::json!({ "at": at, "entry": body })).collect();
+            let past: Vec<Value> =
+                trail.into_iter().map(|(at, body)| serde_json::json!({ "at": at, "entry": body })).collect();
             println!("{}", serde_json::json!({ "now": now, "trail": past }));
         } else {
             print_now(&now);
             for (at, body) in trail {
-                let time = chrono::DateTime::from_timestamp_millis(at).map(|t| t.to_rfc3339()).unwrap_or_default();
+                let time =
+                    chrono::DateTime::from_timestamp_millis(at).map(|t| t.to_rfc3339()).unwrap_or_default();
                 println!("{time}  {}  {}", body["outcome"].as_str().unwrap_or("?"), acts(&body));
             }
         }
@@ -56,7 +62,10 @@ fn acts(body: &Value) -> String {
 fn print_now(now: &Value) {
     println!("as of now: {}", now["decision"].as_str().unwrap_or("?"));
     if let Some(gate) = now["gate"].as_f64() {
-        println!("a question with probability {gate:.2}; answers from probability {:.2} on", now["threshold"].as_f64().unwrap_or(0.0));
+        println!(
+            "a question with probability {gate:.2}; answers from probability {:.2} on",
+            now["threshold"].as_f64().unwrap_or(0.0)
+        );
     }
     for candidate in now["candidates"].as_array().into_iter().flatten() {
         let place = match (candidate["path"].as_str(), candidate["lines"].as_array()) {
@@ -90,7 +99,9 @@ mod tests {
 
     #[test]
     fn addresses_of_issues() {
-        let of = |url: &str| parse(url, "https://gitlab.example.com/").map(|(p, iid)| (p.as_str().to_owned(), iid));
+        let of = |url: &str| {
+            parse(url, "https://gitlab.example.com/").map(|(p, iid)| (p.as_str().to_owned(), iid))
+        };
         let found = Some(("acme/api".to_owned(), 7));
         assert_eq!(of("https://gitlab.example.com/acme/api/-/issues/7"), found);
         assert_eq!(of("https://gitlab.example.com/acme/api/-/work_items/7#note_3"), found);

@@ -6,8 +6,8 @@ use secrecy::{ExposeSecret, SecretString};
 use serde_json::json;
 use url::Url;
 
-use crate::cli::invocation::Invocation;
 use crate::cli::Verdict;
+use crate::cli::invocation::Invocation;
 use crate::config::{Config, Secrets};
 use crate::gitlab::{GitLab, Hook, HookOwner, HookSettings};
 use crate::target::corpus::{Corpus, Scope};
@@ -101,7 +101,11 @@ async fn owners(gitlab: &GitLab, config: &Config, projects: bool) -> anyhow::Res
     if !projects {
         return Ok(vec![HookOwner::Group(config.group().to_owned())]);
     }
-    let scope = Scope { group: config.group().to_owned(), exclude: config.corpus.exclude.clone(), ..Scope::default() };
+    let scope = Scope {
+        group: config.group().to_owned(),
+        exclude: config.corpus.exclude.clone(),
+        ..Scope::default()
+    };
     let corpus = Corpus::new(&scope)?;
     let mut owners = Vec::new();
     let mut pages = gitlab.group_projects(config.group())?;
@@ -151,7 +155,11 @@ async fn set_hook(
         settings.secret_token = token.clone();
         hook = gitlab.mend_hook(owner, hook.id, settings).await?;
     }
-    let missing = if hook.missing.is_empty() { String::new() } else { format!("; still off: {}", hook.missing.join(", ")) };
+    let missing = if hook.missing.is_empty() {
+        String::new()
+    } else {
+        format!("; still off: {}", hook.missing.join(", "))
+    };
     Ok(format!("{}: hook {} {what}{missing}", name(owner), hook.id))
 }
 
@@ -216,7 +224,12 @@ pub fn uninstall(args: UninstallArgs, invocation: &Invocation) -> anyhow::Result
                     gitlab.delete_hook(owner, hook.id).await?;
                 }
                 removed += 1;
-                println!("{}: hook {} {}", name(owner), hook.id, if args.dry_run { "would go" } else { "removed" });
+                println!(
+                    "{}: hook {} {}",
+                    name(owner),
+                    hook.id,
+                    if args.dry_run { "would go" } else { "removed" }
+                );
             }
         }
         println!("{removed} hooks; the label and the notes stay");

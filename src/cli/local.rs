@@ -1,44 +1,93 @@
-//! A folder as a searchable corpus.
+//! A folder as a searchable corpus, with the judge at hand.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::cli::folder::{File, Folder};
+use crate::cli::vectors::Cache;
+use crate::judge::{Candidate, Judge, Judged, heading};
 use crate::prose::Question;
 use crate::search::{Entry, Found, Index, Tuning, Vector};
-use crate::section::{self, Section};
+use crate::section::{self, Quote, Section};
 
 /// The project id that a folder's files get.
-pub const PROJECT: u64 = 1;
+const PROJECT: u64 = 1;
+/// Passages of one section that get a vector; what follows is found by its words.
+const VECTORS_MAX: usize = 8;
+/// Sections that search returns.
+pub const DEPTH: usize = 20;
+/// Of these, sections that the judge reads.
+pub const READ: usize = 10;
 
 /// A folder, indexed. Sections are numbered in the order of files and lines.
 pub struct Local {
     /// What was read.
     pub folder: Folder,
+    judge: Judge,
     index: Index,
     places: Vec<(usize, usize)>,
 }
 
+/// How a folder is indexed.
+pub struct Indexing<'a> {
+    /// The weights of the search.
+    pub tuning: Tuning,
+    /// Where vectors are kept between runs; without it every section is embedded anew.
+    pub cache: Option<&'a mut Cache>,
+    /// Whether to search by vectors at all.
+    pub dense: bool,
+}
+
+/// What search and judge say of a question.
+pub struct Answer {
+    /// The score of the question gate.
+    pub kind: f32,
+    /// What search found, best first.
+    pub found: Vec<Found>,
+    /// What the judge read, the likeliest first.
+    pub judged: Vec<Judged>,
+}
+
 impl Local {
     /// Indexes a folder.
-    pub fn index(folder: Folder, tuning: Tuning) -> anyhow::Result<Local> {
-        let mut local = Local { folder, index: Index::tuned(tuning)?, places: Vec::new() };
-        for (number, file) in local.folder.files.iter().enumerate() {
-            let mut entries = Vec::new();
+    pub fn index(folder: Folder, judge: Judge, how: Indexing<'_>) -> anyhow::Result<Local> {
+        let mut places = Vec::new();
+        let mut passages: Vec<(String, &str)> = Vec::new();
+        let mut spans = Vec::new();
+        for (number, file) in folder.files.iter().enumerate() {
             for (at, section) in file.sections.iter().enumerate() {
-                let id = local.places.len() as u64;
-                local.places.push((number, at));
-                let passages = section::passages(section, &file.text);
-                entries.push(Entry {
-                    id,
-                    heading_path: &section.heading_path,
-                    passages: passages.into_iter().map(|range| &file.text[range]).collect(),
-                    kind: section.kind,
-                    vectors: Vec::new(),
-                });
+                places.push((number, at));
+                let title = heading(&section.heading_path);
+                let ranges = section::passages(section, &file.text);
+                spans.push(passages.len()..passages.len() + ranges.len());
+                passages.extend(ranges.into_iter().map(|range| (title.clone(), &file.text[range])));
             }
-            local.index.replace_file(PROJECT, &file.path, entries)?;
         }
-        local.index.commit()?;
-        anyhow::ensure!(!local.places.is_empty(), "no section in this folder");
-        Ok(local)
+        anyhow::ensure!(!places.is_empty(), "no section in this folder");
+        let wanted: Vec<usize> = if how.dense {
+            spans.iter().flat_map(|span| span.clone().take(VECTORS_MAX)).collect()
+        } else {
+            Vec::new()
+        };
+        let vectors = embed(&judge, &passages, &wanted, how.cache);
+        let mut index = Index::tuned(how.tuning)?;
+        let mut id = 0;
+        for file in &folder.files {
+            let mut entries = Vec::new();
+            for section in &file.sections {
+                let span = spans[id].clone();
+                entries.push(Entry {
+                    id: id as u64,
+                    heading_path: &section.heading_path,
+                    passages: passages[span.clone()].iter().map(|(_, text)| *text).collect(),
+                    kind: section.kind,
+                    vectors: span.filter_map(|at| vectors[at].clone()).collect(),
+                });
+                id += 1;
+            }
+            index.replace_file(PROJECT, &file.path, entries)?;
+        }
+        index.commit()?;
+        Ok(Local { folder, judge, index, places })
     }
 
     /// The number of sections.
@@ -52,14 +101,81 @@ impl Local {
     }
 
     /// The file and the section with this number.
-    pub fn place(&self, id: u64) -> Option<(&File, &Section)> {
-        let &(file, section) = self.places.get(usize::try_from(id).ok()?)?;
-        let file = self.folder.files.get(file)?;
-        Some((file, file.sections.get(section)?))
+    pub fn place(&self, id: u64) -> (&File, &Section) {
+        let (file, section) = self.places[usize::try_from(id).expect("sections are numbered by usize")];
+        (&self.folder.files[file], &self.folder.files[file].sections[section])
+    }
+
+    /// The best sections by words alone, best first.
+    pub fn lexical(&self, question: &Question, k: usize) -> anyhow::Result<Vec<Found>> {
+        Ok(self.index.find(question, None, k, &|_| true)?)
     }
 
     /// The best sections, best first.
-    pub fn find(&self, question: &Question, vector: Option<&Vector>, k: usize) -> anyhow::Result<Vec<Found>> {
-        Ok(self.index.find(question, vector, k, &|_| true)?)
+    pub fn find(&self, question: &Question, k: usize) -> anyhow::Result<Vec<Found>> {
+        let vector = self.judge.vector(question);
+        Ok(self.index.find(question, Some(&vector), k, &|_| true)?)
     }
+
+    /// Searches, and has the judge read what was found.
+    pub fn ask(&self, question: &Question, labels: &[&str], issue_type: &str) -> anyhow::Result<Answer> {
+        let kind = self.judge.kind(question, labels, issue_type);
+        let found = self.find(question, DEPTH)?;
+        let candidates: Vec<Candidate<'_>> = found
+            .iter()
+            .take(READ)
+            .map(|hit| {
+                let (file, section) = self.place(hit.id);
+                let text = &file.text[section.bytes.clone()];
+                Candidate { key: hit.id, section, text, found: Some(*hit), referenced: false, votes: 0 }
+            })
+            .collect();
+        let judged = self.judge.judge(question, &candidates);
+        Ok(Answer { kind, found, judged })
+    }
+
+    /// What to quote of a section.
+    pub fn quote(&self, question: &Question, id: u64) -> Option<Quote> {
+        let (file, section) = self.place(id);
+        section::best_quote(section, &file.text, |blocks| self.judge.weigh_blocks(question, blocks))
+    }
+}
+
+/// The vectors of the `wanted` passages; from the cache where it knows them.
+fn embed(
+    judge: &Judge,
+    passages: &[(String, &str)],
+    wanted: &[usize],
+    mut cache: Option<&mut Cache>,
+) -> Vec<Option<Vector>> {
+    let mut vectors: Vec<Option<Vector>> = vec![None; passages.len()];
+    let mut missing = Vec::new();
+    for &at in wanted {
+        let (title, text) = &passages[at];
+        match cache.as_ref().and_then(|cache| cache.get(title, text)) {
+            Some(known) => vectors[at] = Some(known),
+            None => missing.push(at),
+        }
+    }
+    let next = AtomicUsize::new(0);
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(missing.len()).max(1);
+    let done: Vec<(usize, Vector)> = std::thread::scope(|scope| {
+        let work = || {
+            let mut own = Vec::new();
+            while let Some(&at) = missing.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let (title, text) = &passages[at];
+                own.push((at, judge.passage_vector(title, text)));
+            }
+            own
+        };
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().flat_map(|worker| worker.join().expect("embedding does not panic")).collect()
+    });
+    for (at, vector) in done {
+        if let Some(cache) = cache.as_mut() {
+            cache.put(&passages[at].0, passages[at].1, &vector);
+        }
+        vectors[at] = Some(vector);
+    }
+    vectors
 }

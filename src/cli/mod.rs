@@ -15,6 +15,7 @@ pub mod queue;
 pub mod replay;
 pub mod serve;
 pub mod sync;
+pub mod vectors;
 pub mod verify;
 
 use std::path::PathBuf;

@@ -58,7 +58,9 @@ fn row(rate: f32, replayed: &[Replayed]) -> Row {
 
 /// The largest rate whose promise held here, on enough answers to say so.
 fn propose(rows: &[Row]) -> Option<f32> {
-    let held = |row: &&Row| row.answered >= 10 && (row.answered - row.right) as f32 <= row.rate * row.answered as f32;
+    let held = |row: &&Row| {
+        row.answered >= 10 && (row.answered - row.right) as f32 <= row.rate * row.answered as f32
+    };
     rows.iter().rev().find(held).map(|row| row.rate)
 }
 
@@ -86,7 +88,11 @@ fn print_table(replayed: &[Replayed], rows: &[Row], proposed: Option<f32>) {
         let percent = |share: Option<f32>| share.map_or("-".into(), |s| format!("{:.0} %", s * 100.0));
         println!(
             "{:>9}  {:>8}  {:>5}  {:>9}  {:>8}",
-            r.rate, r.answered, r.right, percent(share(r.right, r.answered)), percent(share(r.right, replayed.len()))
+            r.rate,
+            r.answered,
+            r.right,
+            percent(share(r.right, r.answered)),
+            percent(share(r.right, replayed.len()))
         );
     }
     match proposed {

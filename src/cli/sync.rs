@@ -58,7 +58,9 @@ async fn sync(args: Args, invocation: &Invocation) -> anyhow::Result<Verdict> {
     let refusals = world.store.refusals().await?;
     let skipped = world.store.skipped().await?;
     if args.json {
-        let pairs = |list: &[(String, i64)]| list.iter().map(|(k, v)| (k.clone(), json!(v))).collect::<serde_json::Map<_, _>>();
+        let pairs = |list: &[(String, i64)]| {
+            list.iter().map(|(k, v)| (k.clone(), json!(v))).collect::<serde_json::Map<_, _>>()
+        };
         println!(
             "{}",
             json!({
@@ -70,14 +72,21 @@ async fn sync(args: Args, invocation: &Invocation) -> anyhow::Result<Verdict> {
         );
     } else {
         println!("projects   {} admitted, {} refused{}", size.admitted, size.refused, reasons(&refusals));
-        println!("files      {} read, {} skipped{}; {changed} changed", size.files, size.skipped, reasons(&skipped));
+        println!(
+            "files      {} read, {} skipped{}; {changed} changed",
+            size.files,
+            size.skipped,
+            reasons(&skipped)
+        );
         println!("sections   {} from {} bytes", size.sections, size.bytes);
         println!("history    {remembered} closed issues that point somewhere");
         println!("took       {:.1} s", began.elapsed().as_secs_f64());
     }
     world.store.close().await;
     if size.sections == 0 {
-        anyhow::bail!("the corpus is empty: no file matches corpus.docs or corpus.code in an admitted project");
+        anyhow::bail!(
+            "the corpus is empty: no file matches corpus.docs or corpus.code in an admitted project"
+        );
     }
     Ok(Verdict::Fine)
 }
@@ -99,6 +108,7 @@ fn reasons(list: &[(String, i64)]) -> String {
 
 /// A bar on a terminal, nothing elsewhere.
 fn progress(length: u64, what: &'static str) -> ProgressBar {
-    let style = ProgressStyle::with_template("{bar:40} {pos}/{len} {msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
+    let style = ProgressStyle::with_template("{bar:40} {pos}/{len} {msg}")
+        .unwrap_or_else(|_| ProgressStyle::default_bar());
     ProgressBar::new(length).with_style(style).with_message(what)
 }

@@ -95,9 +95,18 @@ mod tests {
     #[test]
     fn a_longer_name_is_another_name() {
         for text in [
-            "@way-post2", "@way-post-bot", "@way-post_x", "@way-post.x", "@way-post/sub", "@way-posté", "me@way-post",
-            "x/@way-post", "@@way-post", "@way",
-            "https://a.test/@way-post", "https://a.test/?x,@way-post",
+            "@way-post2",
+            "@way-post-bot",
+            "@way-post_x",
+            "@way-post.x",
+            "@way-post/sub",
+            "@way-posté",
+            "me@way-post",
+            "x/@way-post",
+            "@@way-post",
+            "@way",
+            "https://a.test/@way-post",
+            "https://a.test/?x,@way-post",
         ] {
             assert!(!mentions(text), "{text}");
         }

@@ -118,7 +118,8 @@ impl Found<'_> {
 
     /// Adds what `atom` names; returns how many bytes behind it belong to the name.
     fn atom(&mut self, atom: Atom<'_>) -> usize {
-        let with_tail = shorthand::merge_request(atom, self.context).or_else(|| path::in_text(atom, self.context));
+        let with_tail =
+            shorthand::merge_request(atom, self.context).or_else(|| path::in_text(atom, self.context));
         let (reference, used) = match with_tail {
             Some((reference, used)) => (Some(reference), used),
             None => (shorthand::commit(atom, self.context), 0),

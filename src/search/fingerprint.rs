@@ -76,10 +76,14 @@ pub fn similarity(a: &Fingerprint, b: &Fingerprint) -> f32 {
     if norms > 0.0 { (product / norms).min(1.0) } else { 0.0 }
 }
 
-/// FNV-1a, folded: stable between builds and machines, which the standard hasher is not.
+/// A hash of a term.
 fn hash(term: &str) -> u32 {
-    let wide = term
-        .bytes()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
+    let wide = wide(term);
     (wide ^ (wide >> 32)) as u32
+}
+
+/// FNV-1a: stable between builds and machines, which the standard hasher is not.
+pub(super) fn wide(text: &str) -> u64 {
+    text.bytes()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
 }

@@ -13,7 +13,7 @@ use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, Searcher, TantivyDo
 use crate::prose::Question;
 use crate::reference::RepoPath;
 use crate::search::query::{self, Terms};
-use crate::search::{Entry, Tuning, words};
+use crate::search::{Entry, Tuning, fingerprint, words};
 use crate::section::Kind;
 use crate::target::ProjectId;
 
@@ -42,11 +42,13 @@ pub struct Boosts {
     pub file: f32,
     /// What the score of a code section is multiplied with.
     pub code: f32,
+    /// What a section gains of the score of the best other section of its file.
+    pub page: f32,
 }
 
 impl Default for Boosts {
     fn default() -> Boosts {
-        Boosts { title: 1.5, path: 0.7, body: 1.0, names: 1.0, file: 0.5, code: 0.5 }
+        Boosts { title: 1.0, path: 0.4, body: 2.0, names: 0.5, file: 0.4, code: 0.5, page: 0.1 }
     }
 }
 
@@ -56,6 +58,7 @@ struct Fields {
     project: Field,
     section: Field,
     code: Field,
+    page: Field,
     title: Field,
     path: Field,
     body: Field,
@@ -90,6 +93,7 @@ impl Lexical {
             project: schema.add_u64_field("project", INDEXED | FAST),
             section: schema.add_u64_field("section", FAST),
             code: schema.add_u64_field("code", FAST),
+            page: schema.add_u64_field("page", FAST),
             title: schema.add_text_field("title", text("prose")),
             path: schema.add_text_field("path", text("prose")),
             body: schema.add_text_field("body", text("prose")),
@@ -110,12 +114,14 @@ impl Lexical {
             Some((title, above)) => (title.as_str(), above.join(" ")),
             None => ("", String::new()),
         };
+        let page = fingerprint::wide(&key(project, path));
         for passage in &entry.passages {
             let mut document = TantivyDocument::default();
             document.add_text(self.fields.key, key(project, path));
             document.add_u64(self.fields.project, project);
             document.add_u64(self.fields.section, entry.id);
             document.add_u64(self.fields.code, u64::from(entry.kind == Kind::Code));
+            document.add_u64(self.fields.page, page);
             document.add_text(self.fields.title, title);
             document.add_text(self.fields.path, &above);
             document.add_text(self.fields.body, passage);
@@ -186,19 +192,21 @@ impl Lexical {
             let admits = move |project: u64| open.contains(&project);
             searcher.search(query, &FilterCollector::new("project".to_owned(), admits, top))?
         };
-        let mut best: HashMap<u64, (u64, f32)> = HashMap::new();
+        let mut best: HashMap<u64, Passage> = HashMap::new();
         for (score, address) in hits {
             let fast = searcher.segment_reader(address.segment_ord).fast_fields();
             let value =
                 |name: &str| -> Result<u64, Error> { Ok(fast.u64(name)?.first(address.doc_id).unwrap_or(0)) };
             let score = if value("code")? == 1 { score * tuning.boosts.code } else { score };
-            let entry = best.entry(value("section")?).or_insert((value("project")?, score));
-            entry.1 = entry.1.max(score);
+            let passage = Passage { project: value("project")?, page: value("page")?, score };
+            let entry = best.entry(value("section")?).or_insert(passage);
+            entry.score = entry.score.max(score);
         }
-        let mut best: Vec<(u64, (u64, f32))> = best.into_iter().collect();
-        best.sort_by(|a, b| b.1.1.total_cmp(&a.1.1).then(a.0.cmp(&b.0)));
+        let mut best: Vec<(u64, Passage)> = best.into_iter().collect();
+        lift(&mut best, tuning.boosts.page);
+        best.sort_by(|a, b| b.1.score.total_cmp(&a.1.score).then(a.0.cmp(&b.0)));
         best.truncate(k);
-        Ok(best)
+        Ok(best.into_iter().map(|(section, passage)| (section, (passage.project, passage.score))).collect())
     }
 
     /// The query: for each term the sum over the fields, weighted.
@@ -238,6 +246,33 @@ impl Lexical {
             })
         });
         Ok(BooleanQuery::new(clauses.collect()))
+    }
+}
+
+/// The best passage of a section.
+struct Passage {
+    project: ProjectId,
+    page: u64,
+    score: f32,
+}
+
+/// Lifts every section by a share of the best other section of its file: a page that treats the subject in
+/// several places is the likelier one.
+fn lift(sections: &mut [(u64, Passage)], share: f32) {
+    let mut pages: HashMap<u64, (f32, f32)> = HashMap::new();
+    for (_, passage) in sections.iter() {
+        let (first, second) = pages.entry(passage.page).or_default();
+        if passage.score > *first {
+            *second = *first;
+            *first = passage.score;
+        } else {
+            *second = second.max(passage.score);
+        }
+    }
+    for (_, passage) in sections {
+        let (first, second) = pages[&passage.page];
+        let other = if passage.score >= first { second } else { first };
+        passage.score += share * other;
     }
 }
 

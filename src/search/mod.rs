@@ -58,6 +58,11 @@ pub struct Found {
     pub fused: f32,
 }
 
+/// The weighted terms of a question's words, for measures outside the index.
+pub(crate) fn question_terms(words: &crate::prose::question::Words<'_>) -> Vec<(String, f32)> {
+    query::terms(words, &Places::default()).prose
+}
+
 /// How hits are weighed. The defaults were fitted on labelled questions; see `docs/search.md`.
 #[derive(Clone, Debug)]
 pub struct Tuning {

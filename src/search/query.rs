@@ -29,7 +29,7 @@ pub struct Places {
 
 impl Default for Places {
     fn default() -> Places {
-        Places { title: 2.0, asking: 1.0, telling: 0.8, code: 1.2, listing: 0.4, message: 0.7, noise: 0.1 }
+        Places { title: 1.1, asking: 1.3, telling: 0.8, code: 1.4, listing: 0.4, message: 0.6, noise: 0.05 }
     }
 }
 

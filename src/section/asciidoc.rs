@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 
+use crate::reference::RepoPath;
 use crate::section::heading::{self, Heading};
 use crate::section::{Section, lines};
 
 /// Cuts at `=` titles (and their Markdown twin `#`), outside delimited blocks. `[#id]` or `[[id]]` right above a
 /// title is its explicit id.
-pub(super) fn cut(text: &str) -> Vec<Section> {
+pub(super) fn cut(path: &RepoPath, text: &str) -> Vec<Section> {
     let mut headings = Vec::new();
     let mut seen: HashMap<String, usize> = HashMap::new();
     let mut fence: Option<&str> = None;
@@ -33,7 +34,7 @@ pub(super) fn cut(text: &str) -> Vec<Section> {
             label = None;
         }
     }
-    heading::sections(text, 0, None, headings)
+    heading::sections(path, text, 0, None, headings)
 }
 
 /// Whether a row opens a block whose content is no markup of the page: listing, literal, passthrough, comment,

@@ -1,5 +1,6 @@
 //! Headings become sections: the tree of headings, and the lengths of heading lines.
 
+use crate::reference::RepoPath;
 use crate::section::{Kind, LineIndex, Section, lines};
 
 /// A heading found in a text.
@@ -17,8 +18,10 @@ pub(super) struct Heading {
 }
 
 /// Turns the headings of `text`, in rising order of `start`, into sections. Text from `begin` up to the first
-/// heading belongs to the page itself. `title` is the page's title where it is set apart from the headings.
+/// heading belongs to the page itself. `title` is the page's title where it is set apart from the headings; a page
+/// without any title is called after its file.
 pub(super) fn sections(
+    path: &RepoPath,
     text: &str,
     begin: usize,
     title: Option<String>,
@@ -27,7 +30,7 @@ pub(super) fn sections(
     let index = LineIndex::new(text);
     let mut found = Vec::with_capacity(headings.len() + 1);
     let first = headings.first().map_or(text.len(), |heading| heading.start);
-    let page = title.clone().or_else(|| main_title(&headings));
+    let page = title.or_else(|| main_title(&headings)).or_else(|| file_title(path));
     if text.get(begin..first).is_some_and(|intro| !intro.trim().is_empty()) {
         let path = page.iter().cloned().collect();
         found.push(section(&index, path, None, None, begin..first));
@@ -46,9 +49,20 @@ pub(super) fn sections(
     found
 }
 
-/// The first heading, where it is the only one of the highest rank or is of the first level.
+/// The first heading of the first level.
 fn main_title(headings: &[Heading]) -> Option<String> {
-    headings.iter().find(|heading| heading.level == 1).map(|heading| heading.title.clone())
+    let title = headings.iter().find(|heading| heading.level == 1).map(|heading| heading.title.clone());
+    title.filter(|title| !title.is_empty())
+}
+
+/// The words of the file's name; those of its folder for an index page.
+fn file_title(path: &RepoPath) -> Option<String> {
+    let mut segments = path.as_str().rsplit('/');
+    let name = segments.next()?;
+    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    let index = ["index", "_index", "readme"].contains(&stem.to_ascii_lowercase().as_str());
+    let words = if index { segments.next()? } else { stem };
+    Some(words.replace(['-', '_'], " ").trim().to_owned()).filter(|title| !title.is_empty())
 }
 
 fn section(

@@ -4,12 +4,13 @@ use comrak::arena_tree::NodeEdge;
 use comrak::nodes::{Node, NodeValue};
 use comrak::{Anchorizer, Arena, Options, parse_document};
 
+use crate::reference::RepoPath;
 use crate::section::heading::{self, Heading};
 use crate::section::{Section, lines};
 
 /// Cuts Markdown at the headings of the document itself; headings inside quotations and lists stay where they
 /// are, but count for the numbering of repeated anchors, as they do for GitLab.
-pub(super) fn cut(text: &str) -> Vec<Section> {
+pub(super) fn cut(path: &RepoPath, text: &str) -> Vec<Section> {
     let (begin, title) = front_matter(text);
     let arena = Arena::new();
     let root = parse_document(&arena, &text[begin..], &options());
@@ -30,7 +31,7 @@ pub(super) fn cut(text: &str) -> Vec<Section> {
         headings.push(Heading { level, title, anchor, explicit_id, start: begin + start });
     }
     headings.dedup_by_key(|heading| heading.start);
-    heading::sections(text, begin, title, headings)
+    heading::sections(path, text, begin, title, headings)
 }
 
 /// GitLab's settings for files, as far as they move block boundaries.

@@ -88,17 +88,25 @@ pub fn cut(path: &RepoPath, text: &str) -> Vec<Section> {
         return Vec::new();
     }
     match Format::of(path) {
-        Some(Format::Markdown) => markdown::cut(text),
-        Some(Format::Restructured) => restructured::cut(text),
-        Some(Format::AsciiDoc) => asciidoc::cut(text),
+        Some(Format::Markdown) => markdown::cut(path, text),
+        Some(Format::Restructured) => restructured::cut(path, text),
+        Some(Format::AsciiDoc) => asciidoc::cut(path, text),
         Some(Format::Code(language)) => code::cut(language, path, text),
         Some(Format::Plain) | None => plain::cut(path, text),
     }
 }
 
-/// The bytes of the section without its heading: what can be quoted. Starts and ends at the ends of lines.
+/// The bytes of the section without its heading: what can be quoted. `text` is the whole file.
 pub fn body(section: &Section, text: &str) -> Range<usize> {
     let Some(own) = text.get(section.bytes.clone()) else { return section.bytes.end..section.bytes.end };
-    let skipped = if section.anchor.is_some() { heading::length(own) } else { 0 };
-    section.bytes.start + skipped..section.bytes.end
+    section.bytes.end - below_heading(section, own).len()..section.bytes.end
 }
+
+/// A section's own text without its heading.
+pub fn below_heading<'a>(section: &Section, own: &'a str) -> &'a str {
+    let skipped = if section.anchor.is_some() { heading::length(own) } else { 0 };
+    &own[skipped..]
+}
+
+#[cfg(test)]
+mod tests;

@@ -6,7 +6,7 @@ use crate::reference::Lines;
 use crate::section::blocks::{self, Block, Shape};
 use crate::section::{Kind, LineIndex, Section, body, passage};
 
-/// A quotation is at most this many bytes, unless its only block is one unbreakable line.
+/// A quotation is at most this many bytes.
 pub const QUOTE_MAX: usize = 1200;
 /// A neighbour joins the quotation when it scores at least this share of the best block.
 const NEIGHBOUR: f32 = 0.45;
@@ -23,7 +23,8 @@ pub struct Quote {
 /// The best piece of the section's body to quote: the block that scores highest, with the code it introduces
 /// or the words that introduce it, and neighbours that score well too, within [`QUOTE_MAX`] bytes. Whole blocks
 /// only; paragraphs and blocks longer than that are cut at ends of sentences or lines. `score` weighs the texts
-/// of all blocks at once and returns one number each. `None` when the section has no body.
+/// of all blocks at once and returns one number each. `None` when the section has no body, or none but lines over
+/// the limit.
 pub fn best_quote(section: &Section, text: &str, score: impl FnOnce(&[&str]) -> Vec<f32>) -> Option<Quote> {
     let units = units(section, text);
     let texts: Vec<&str> = units.iter().map(|unit| &text[unit.bytes.clone()]).collect();
@@ -44,7 +45,11 @@ fn units(section: &Section, text: &str) -> Vec<Block> {
         Kind::Doc => blocks::of_document(text, body),
         Kind::Code => vec![Block { shape: Shape::Code, bytes: body }],
     };
-    blocks.into_iter().flat_map(|block| broken(text, block)).filter(|unit| !unit.bytes.is_empty()).collect()
+    blocks
+        .into_iter()
+        .flat_map(|block| broken(text, block))
+        .filter(|unit| (1..=QUOTE_MAX).contains(&unit.bytes.len()))
+        .collect()
 }
 
 fn broken(text: &str, block: Block) -> Vec<Block> {

@@ -2,12 +2,13 @@
 
 use std::collections::HashSet;
 
+use crate::reference::RepoPath;
 use crate::section::heading::{self, Heading, is_rule};
 use crate::section::{Section, lines};
 
 /// Cuts at section titles: text with a rule of punctuation below it, or above and below. The first kind of rule
 /// seen is the highest level, as docutils has it. Labels (`.. _name:`) right above a title are its explicit id.
-pub(super) fn cut(text: &str) -> Vec<Section> {
+pub(super) fn cut(path: &RepoPath, text: &str) -> Vec<Section> {
     let rows: Vec<(usize, &str)> = lines::numbered(text).collect();
     let mut kinds: Vec<(char, bool)> = Vec::new();
     let mut ids = Ids::default();
@@ -36,7 +37,7 @@ pub(super) fn cut(text: &str) -> Vec<Section> {
         headings.push(Heading { level: level + 1, title: plain(title.text), anchor, explicit_id, start });
         at += title.rows;
     }
-    heading::sections(text, 0, None, headings)
+    heading::sections(path, text, 0, None, headings)
 }
 
 struct Title<'a> {

@@ -334,9 +334,14 @@ impl Store {
     /// # Errors
     /// The database.
     pub async fn file(&self, project: ProjectId, path: &str) -> Result<Option<FileRow>> {
-        let row: Option<(String, String, String, i64, Option<String>)> =
-            read!(self, pool => sqlx::query_as(FILE).bind(project as i64).bind(path).fetch_optional(pool).await?);
-        Ok(row.map(|(path, blob, mode, bytes, skipped)| FileRow { path, blob, mode, bytes: bytes as u64, skipped }))
+        let row: Option<(String, String, String, i64, Option<String>)> = read!(self, pool => sqlx::query_as(FILE).bind(project as i64).bind(path).fetch_optional(pool).await?);
+        Ok(row.map(|(path, blob, mode, bytes, skipped)| FileRow {
+            path,
+            blob,
+            mode,
+            bytes: bytes as u64,
+            skipped,
+        }))
     }
 
     /// Replaces a file and its sections, in one transaction.

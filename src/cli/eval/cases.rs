@@ -24,6 +24,17 @@ pub enum Label {
     NotAQuestion,
 }
 
+impl Label {
+    /// The name, as the cases write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Label::Answerable => "answerable",
+            Label::Gap => "gap",
+            Label::NotAQuestion => "not-a-question",
+        }
+    }
+}
+
 /// A labelled issue.
 #[derive(Deserialize)]
 pub struct Case {

@@ -133,7 +133,8 @@ fn split_name(tag: &str) -> (&str, &str) {
 
 /// Name, value and rest of the attribute that begins `tag`; `None` where it does not end.
 fn split_attribute(tag: &str) -> Option<(&str, &str, &str)> {
-    let ends_name = |(at, c): (usize, char)| c.is_ascii_whitespace() || c == '>' || (at > 0 && matches!(c, '=' | '/'));
+    let ends_name =
+        |(at, c): (usize, char)| c.is_ascii_whitespace() || c == '>' || (at > 0 && matches!(c, '=' | '/'));
     let (end, _) = tag.char_indices().find(|&place| ends_name(place))?;
     let (name, rest) = tag.split_at(end);
     let after_space = rest.trim_start_matches(|c: char| c.is_ascii_whitespace());

@@ -163,7 +163,9 @@ mod tests {
 
     #[test]
     fn marks_beside_a_url_keep_their_meaning() {
-        for text in ["**https://a.test/x**", "<https://a.test/>*b*", "`https://a.test/`*b*", "|https://a.test|*c*|"] {
+        for text in
+            ["**https://a.test/x**", "<https://a.test/>*b*", "`https://a.test/`*b*", "|https://a.test|*c*|"]
+        {
             assert_eq!(veil(text), text);
         }
     }

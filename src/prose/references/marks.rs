@@ -5,9 +5,33 @@ use crate::prose::references::invisible::is_invisible;
 /// Marks of scripts that set no space after them; they end a bare URL as a space would (rule 3).
 pub(in crate::prose) fn is_stop(c: char) -> bool {
     !c.is_ascii()
-        && matches!(c,
-            '。' | '．' | '、' | '，' | '；' | '：' | '！' | '？' | '（' | '）' | '「' | '」' | '『' | '』'
-            | '【' | '】' | '《' | '》' | '〈' | '〉' | '“' | '”' | '‘' | '’' | '…')
+        && matches!(
+            c,
+            '。' | '．'
+                | '、'
+                | '，'
+                | '；'
+                | '：'
+                | '！'
+                | '？'
+                | '（'
+                | '）'
+                | '「'
+                | '」'
+                | '『'
+                | '』'
+                | '【'
+                | '】'
+                | '《'
+                | '》'
+                | '〈'
+                | '〉'
+                | '“'
+                | '”'
+                | '‘'
+                | '’'
+                | '…'
+        )
 }
 
 /// A letter or digit of any script, or `_`.
@@ -42,6 +66,9 @@ pub(super) fn admits_project(before: Option<char>) -> bool {
     before.is_none_or(|c| {
         !is_word(c)
             && !is_invisible(c)
-            && !matches!(c, '.' | '-' | '/' | '@' | '\\' | '~' | '=' | '&' | '%' | '#' | '+' | '$' | '^' | '!')
+            && !matches!(
+                c,
+                '.' | '-' | '/' | '@' | '\\' | '~' | '=' | '&' | '%' | '#' | '+' | '$' | '^' | '!'
+            )
     })
 }

@@ -2,8 +2,8 @@
 //! a commit (rule 8).
 
 use crate::prose::references::ExtractContext;
-use crate::prose::references::marks::{admits_project, closes, is_word, opens};
 use crate::prose::references::invisible::is_invisible;
+use crate::prose::references::marks::{admits_project, closes, is_word, opens};
 use crate::prose::references::url::is_reserved;
 use crate::prose::references::words::Atom;
 use crate::reference::{Iid, ProjectPath, Reference, Sha};
@@ -58,7 +58,10 @@ fn commit_expression(text: &str, context: &ExtractContext) -> Option<Reference> 
     let is_hash = |sha: &Sha| plain_digits_do || is_mixed(sha.as_str());
     Sha::parse(first).filter(is_hash)?;
     let sha = Sha::parse(last).filter(is_hash)?;
-    Some(Reference::Commit { project: named.map_or_else(|| context.project.clone(), |named| named.path), sha })
+    Some(Reference::Commit {
+        project: named.map_or_else(|| context.project.clone(), |named| named.path),
+        sha,
+    })
 }
 
 /// Whether there are both digits and letters: numbers and words in hexadecimal letters are common.

@@ -127,10 +127,20 @@ mod tests {
     #[test]
     fn a_port_that_goes_without_saying_may_be_said() {
         let site = "https://gitlab.test";
-        for url in ["https://gitlab.test/x", "http://GITLAB.test/x", "https://gitlab.test:443/x", "http://gitlab.test:80/x"] {
+        for url in [
+            "https://gitlab.test/x",
+            "http://GITLAB.test/x",
+            "https://gitlab.test:443/x",
+            "http://gitlab.test:80/x",
+        ] {
             assert_eq!(path(site, url), Some("/x"), "{url}");
         }
-        for url in ["https://gitlab.test:80/x", "https://gitlab.test:/x", "https://gitlab.test:0443/x", "http://gitlab.test:443/x"] {
+        for url in [
+            "https://gitlab.test:80/x",
+            "https://gitlab.test:/x",
+            "https://gitlab.test:0443/x",
+            "http://gitlab.test:443/x",
+        ] {
             assert_eq!(path(site, url), None, "{url}");
         }
         assert_eq!(path("https://gitlab.test:443/", "https://gitlab.test/x"), Some("/x"));

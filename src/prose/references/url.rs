@@ -12,14 +12,45 @@ use crate::reference::{Iid, ProjectPath, Reference, RepoPath, Sha};
 
 /// First segments of GitLab's own routes, which no group can be named.
 const RESERVED: [&str; 25] = [
-    "admin", "api", "assets", "dashboard", "explore", "files", "groups", "health_check", "help", "import",
-    "jwt", "login", "oauth", "profile", "projects", "public", "s", "search", "sitemap", "snippets", "u",
-    "unsubscribes", "uploads", "users", "v2",
+    "admin",
+    "api",
+    "assets",
+    "dashboard",
+    "explore",
+    "files",
+    "groups",
+    "health_check",
+    "help",
+    "import",
+    "jwt",
+    "login",
+    "oauth",
+    "profile",
+    "projects",
+    "public",
+    "s",
+    "search",
+    "sitemap",
+    "snippets",
+    "u",
+    "unsubscribes",
+    "uploads",
+    "users",
+    "v2",
 ];
 
 /// What may follow the project where no `-` segment does (links from before 2019).
 const OLD_ROUTES: [&str; 11] = [
-    "blob", "raw", "blame", "tree", "commit", "commits", "compare", "merge_requests", "issues", "snippets",
+    "blob",
+    "raw",
+    "blame",
+    "tree",
+    "commit",
+    "commits",
+    "compare",
+    "merge_requests",
+    "issues",
+    "snippets",
     "wikis",
 ];
 
