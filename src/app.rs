@@ -331,7 +331,7 @@ impl World {
         let library = Library::new(clock.clone())?;
         library.build(&store).await?;
         let judge = Arc::new(Judge::load());
-        let docsites = SiteTable::new(Sites::declared(&config.corpus.docsite, None));
+        let docsites = SiteTable::new(Sites::declared(&config.corpus.docsite));
         let world =
             World { gitlab, store, library, corpus, judge, docsites, config: Arc::new(config), clock, own };
         world.refresh_docsites().await?;

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use crate::answer::{WalkError, World};
+use crate::prose::{Prose, Question};
 use crate::search::{Fingerprint, similarity};
 use crate::store::question::{Record, State};
 use crate::store::queue::Place;
@@ -53,7 +54,9 @@ async fn changed_fingerprints(
     let mut fingerprints = Vec::new();
     for path in changed {
         for row in world.store.sections_of_file(project, path).await? {
-            fingerprints.push(Fingerprint::of_text(&format!("{} {}", row.headings.join(" "), row.body)));
+            // The same measure as for questions, on the section's own text.
+            let text = Question::new(&Prose::from(row.headings.join(" ")), &Prose::from(row.body));
+            fingerprints.push(Fingerprint::of(&text));
         }
     }
     Ok(fingerprints)

@@ -362,7 +362,7 @@ impl Walk<'_> {
         if self.observing() {
             return Ok(());
         }
-        let asking = match record.key.parse() {
+        let asking = match record.key.parse::<u64>() {
             Ok(id) => self.thread.notes.iter().find(|n| n.id == id).map(|n| self.note_asking(n)),
             Err(_) => Some(self.issue_asking()),
         };

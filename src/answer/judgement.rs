@@ -431,16 +431,16 @@ async fn remembered(
 fn distinct(sources: Vec<Source>) -> Vec<Source> {
     let mut kept: Vec<Source> = Vec::new();
     for source in sources {
-        let same = kept.iter_mut().find(|k| {
+        let same = kept.iter().position(|k| {
             k.project == source.project
                 && k.path == source.path
                 && k.lines == source.lines
                 && k.text == source.text
         });
         match same {
-            Some(known) => {
-                known.found = known.found.or(source.found);
-                known.votes = known.votes.max(source.votes);
+            Some(at) => {
+                kept[at].found = kept[at].found.or(source.found);
+                kept[at].votes = kept[at].votes.max(source.votes);
             }
             None if kept.len() < JUDGED => kept.push(source),
             None => {}

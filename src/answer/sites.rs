@@ -51,8 +51,7 @@ impl World {
     /// # Errors
     /// The database.
     pub async fn refresh_docsites(&self) -> Result<(), StoreError> {
-        let domain = Sites::pages_domain_of(&self.config.gitlab.url);
-        let mut sites = Sites::declared(&self.config.corpus.docsite, domain);
+        let mut sites = Sites::declared(&self.config.corpus.docsite).on_instance(&self.config.gitlab.url);
         let mut files: BTreeMap<u64, Vec<(RepoPath, String)>> = BTreeMap::new();
         for (project, path, body) in self.store.docsites().await? {
             if let Some(path) = RepoPath::parse(&path) {

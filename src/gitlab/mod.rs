@@ -70,6 +70,12 @@ impl GitLab {
         self.http.counts()
     }
 
+    /// How far GitLab's clock is ahead of ours, by its last answer, in milliseconds (whole seconds, as the
+    /// `Date` header tells them); `None` before the first answer.
+    pub fn clock_skew(&self) -> Option<i64> {
+        self.http.skew()
+    }
+
     /// How long reading is paused because GitLab asked for it; `None` when it is not.
     pub fn paused_for(&self) -> Option<std::time::Duration> {
         self.http.paused_for()

@@ -13,7 +13,7 @@ use crate::gitlab::pages::Pages;
 use crate::gitlab::wire::{BranchRow, CompareRow, DiffRow, TreeEntry};
 use crate::reference::RepoPath;
 use crate::target::corpus::OpenProject;
-use crate::target::{Admitted, Blob, ProjectId};
+use crate::target::{Admitted, Blob, Project, ProjectId, Resolved};
 
 /// Bytes in which a NUL makes a file a binary one: what Git looks at.
 const BINARY_WITHIN: usize = 8000;
@@ -21,6 +21,8 @@ const BINARY_WITHIN: usize = 8000;
 const LFS: &str = "version https://git-lfs.github.com/spec/";
 /// Files in a comparison from which on GitLab may have left some out (its `diff_max_files`).
 const COMPARED: usize = 1000;
+/// Pages of a folder that are looked through for one file.
+const FOLDER_PAGES: usize = 20;
 
 /// A file, symbolic link or submodule of a tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -112,6 +114,24 @@ impl GitLab {
         let endpoint = if folder.is_empty() { endpoint } else { endpoint.with("path", folder) };
         let found = absent(self.http.pages::<TreeEntry>(&endpoint)?.collect(pages).await)?;
         Ok(found.map(|(entries, whole)| (rows(entries), whole)))
+    }
+
+    /// A file at the head of its project's default branch, now; `None` when it is not there. The tree is asked,
+    /// because only it tells a symbolic link from a file.
+    pub async fn file_at_head(
+        &self,
+        project: &Arc<Project>,
+        path: &RepoPath,
+    ) -> Result<Option<Resolved>, Error> {
+        let Some(branch) = &project.default_branch else { return Ok(None) };
+        let Some(head) = self.head(project.id, branch).await? else { return Ok(None) };
+        let folder = path.as_str().rsplit_once('/').map_or("", |(folder, _)| folder);
+        let Some((rows, _)) = self.folder(project.id, &head, folder, FOLDER_PAGES).await? else {
+            return Ok(None);
+        };
+        let row = rows.into_iter().find(|row| row.path == *path);
+        Ok(row
+            .map(|row| Resolved::observed(Arc::clone(project), head, row.path, row.id, row.mode, None, None)))
     }
 
     /// The content of an admitted file of at most `cap` bytes; `None` when the object is gone.

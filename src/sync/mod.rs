@@ -238,13 +238,10 @@ impl Syncer {
         Ok(Some((file.path, sections.len(), bytes)))
     }
 
-    async fn save_docsite(
-        &self,
-        _project: ProjectId,
-        _path: &RepoPath,
-        _text: &str,
-    ) -> Result<(), SyncError> {
-        Ok(())
+    /// Keeps what declares a documentation site or moves one of its pages.
+    async fn save_docsite(&self, project: ProjectId, path: &RepoPath, text: &str) -> Result<(), SyncError> {
+        let tells = docsite::is_manifest(path) || docsite::moves_pages(path, text);
+        Ok(self.store.save_docsite(project, path.as_str(), tells.then_some(text)).await?)
     }
 
     /// After a change of the configured globs: files that the predicate no longer lists are dropped, and every
