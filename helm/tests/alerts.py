@@ -31,10 +31,10 @@ CASES = [
     ([series(HOOKS, "0+1x6000", outcome="accepted")], "27h", "HookSilent", None),
     # A Monday: the day before was no working day.
     ([series(HOOKS, "5x8000", outcome="accepted")], "100h", "HookSilent", None),
-    ([series(HOOKS, "0+1x100", outcome="unauthorized")], "1h", "HookRefused", "critical"),
+    ([series(HOOKS, "0+1x100", outcome="unproven")], "1h", "HookRefused", "critical"),
     ([series(HOOKS, "0+1x100", outcome="accepted")], "1h", "HookRefused", None),
     ([series("queue_threads", "1x100", state="buried")], "10m", "BuriedThreads", "warning"),
-    ([series("queue_threads", "9x100", state="waiting")], "10m", "BuriedThreads", None),
+    ([series("queue_threads", "9x100", state="ready")], "10m", "BuriedThreads", None),
     ([series("queue_oldest_seconds", "700x100")], "20m", "QueueStuck", "warning"),
     ([series("queue_oldest_seconds", "60x100")], "20m", "QueueStuck", None),
     (
