@@ -1,1 +1,129 @@
-//! Placeholder, replaced by the trained reader.
+//! Reads a question and a passage together.
+//!
+//! Three things are in this crate, weights included: an encoder that turns questions and passages into vectors to
+//! search by ([`Reader::embed_question`], [`Reader::embed_passage`]); a reader that looks at a question and a passage
+//! at once and scores whether the passage covers it ([`Reader::cover`], made a probability by [`probability`]); and a
+//! gate that tells questions from bug reports, requests and chores ([`Gate`]).
+//!
+//! There is no input and no output here, nothing is downloaded, and no text leaves: in go strings, out come numbers.
+//! The same input gives the same numbers. No input makes it panic; time is bounded whatever the length of the input.
+#![forbid(unsafe_code)]
+
+mod bert;
+mod calibrate;
+mod cover;
+mod essence;
+mod gate;
+mod passage;
+mod text;
+mod weights;
+mod wordpiece;
+
+use ndarray::Array2;
+
+pub use calibrate::{Evidence, probability};
+pub use essence::essence;
+pub use gate::Gate;
+pub use passage::best_lines;
+
+use crate::bert::{Embeddings, Layer};
+use crate::weights::Weights;
+use crate::wordpiece::WordPiece;
+
+static MODEL: &[u8] = include_bytes!("../model/reader.bin");
+
+/// A vector of a question reads this many pieces, that of a passage [`EMBED_PASSAGE`].
+const EMBED_QUESTION: usize = 96;
+const EMBED_PASSAGE: usize = 192;
+/// More threads than these gain little on ten passages and take cores from the rest of the program.
+const MOST_THREADS: usize = 4;
+
+/// The loaded model.
+///
+/// Loading takes some 100 ms and holds about 70 MB; load once and share it between threads.
+pub struct Reader {
+    pieces: WordPiece,
+    embeddings: Embeddings,
+    shared: Vec<Layer>,
+    dense: Vec<Layer>,
+    cover: cover::Cover,
+}
+
+impl Reader {
+    /// Length of the vectors.
+    pub const DIM: usize = bert::HIDDEN;
+
+    /// Loads the embedded model. It cannot fail: a test reads the embedded bytes through.
+    pub fn load() -> Reader {
+        let weights = Weights::read(MODEL);
+        let layers = |name: &str| (0..3).map(|i| Layer::read(&weights, &format!("{name}.{i}"))).collect();
+        Reader {
+            pieces: WordPiece::load(),
+            embeddings: Embeddings::read(&weights),
+            shared: layers("layers"),
+            dense: layers("dense.layers"),
+            cover: cover::Cover::read(&weights),
+        }
+    }
+
+    /// The dense vector, of length one, of a question: give it the [`essence`] of title and description.
+    pub fn embed_question(&self, text: &str) -> Vec<f32> {
+        self.embed(&self.pieces.encode(text, EMBED_QUESTION))
+    }
+
+    /// The dense vector, of length one, of a passage: its heading path and its Markdown text.
+    pub fn embed_passage(&self, heading: &str, text: &str) -> Vec<f32> {
+        let joined = format!("{heading}\n{}", text::plain(text));
+        self.embed(&self.pieces.encode(&joined, EMBED_PASSAGE))
+    }
+
+    /// One raw score (a logit) for each passage: does the passage cover the question?
+    ///
+    /// `title` and `text` are the question's title and description as they are; the [`essence`] is taken here.
+    /// Passages are heading path and Markdown text; of a long one the part that shares most terms with the question
+    /// is read. Scores of one question's passages are comparable; [`probability`] makes a decision of them.
+    pub fn cover(&self, title: &str, text: &str, passages: &[(&str, &str)]) -> Vec<f32> {
+        let essence = essence(title, text);
+        let terms = text::terms(&essence);
+        let question = self.shared(&self.pieces.encode(&essence, text::QUESTION));
+        let score = &|&(heading, text): &(&str, &str)| {
+            let ids = text::reading(&self.pieces, heading, text, &terms, text::PASSAGE);
+            self.cover.score(&question, &self.shared(&ids))
+        };
+        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
+        if threads < 2 || passages.len() < 2 {
+            return passages.iter().map(score).collect();
+        }
+        let share = passages.len().div_ceil(threads);
+        std::thread::scope(|scope| {
+            let parts: Vec<_> = passages
+                .chunks(share)
+                .map(|part| (part, scope.spawn(move || part.iter().map(score).collect::<Vec<f32>>())))
+                .collect();
+            // A thread that could not finish is done again here, so that one score always stands for one passage.
+            parts
+                .into_iter()
+                .flat_map(|(part, thread)| thread.join().unwrap_or_else(|_| part.iter().map(score).collect()))
+                .collect()
+        })
+    }
+
+    fn shared(&self, ids: &[u32]) -> Array2<f32> {
+        self.shared.iter().fold(self.embeddings.apply(ids), |x, layer| layer.apply(&x))
+    }
+
+    fn embed(&self, ids: &[u32]) -> Vec<f32> {
+        let states = self.dense.iter().fold(self.shared(ids), |x, layer| layer.apply(&x));
+        let mut vector = bert::mean(states.view());
+        bert::normalise(&mut vector);
+        vector
+    }
+}
+
+/// The pieces given to the encoder: for the recipe and for tests, not for use.
+#[doc(hidden)]
+pub mod parts {
+    pub use crate::gate::features;
+    pub use crate::text::{PASSAGE, QUESTION, plain, reading, terms, units};
+    pub use crate::wordpiece::WordPiece;
+}
