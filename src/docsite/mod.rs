@@ -59,21 +59,25 @@ pub struct Sites {
 }
 
 impl Sites {
-    /// The declared sites. `pages_domain` is the instance's domain of GitLab Pages, where it is known; a
-    /// discovered site without an address of its own is looked for there.
-    pub fn declared(declared: &[config::Docsite], pages_domain: Option<&str>) -> Sites {
+    /// The declared sites.
+    pub fn declared(declared: &[config::Docsite]) -> Sites {
         let sites = declared.iter().filter_map(Site::declared).map(Arc::new).collect();
-        Sites { sites, instance: None, pages_domain: pages_domain.map(str::to_ascii_lowercase) }
+        Sites { sites, ..Sites::default() }
     }
 
-    /// The domain of GitLab Pages where it follows from the instance: GitLab.com's is `gitlab.io`.
-    pub fn pages_domain_of(instance: &Url) -> Option<&'static str> {
-        (instance.host_str() == Some("gitlab.com")).then_some("gitlab.io")
-    }
-
-    /// Tells which instance the projects are on: its own address is nobody's documentation site.
+    /// Tells which GitLab instance the projects are on. Its own address is nobody's documentation site; and
+    /// where its domain of GitLab Pages is known (GitLab.com's is `gitlab.io`), a discovered site without an
+    /// address is looked for there.
     pub fn on_instance(self, instance: &Url) -> Sites {
-        Sites { instance: instance.host_str().map(str::to_ascii_lowercase), ..self }
+        let host = instance.host_str().map(str::to_ascii_lowercase);
+        let sites =
+            if host.as_deref() == Some("gitlab.com") { self.with_pages_domain("gitlab.io") } else { self };
+        Sites { instance: host, ..sites }
+    }
+
+    /// Tells the instance's domain of GitLab Pages.
+    pub fn with_pages_domain(self, domain: &str) -> Sites {
+        Sites { pages_domain: Some(domain.to_ascii_lowercase()), ..self }
     }
 
     /// Takes a project's manifests, all of them, in place of those it had. A fork's copy of a manifest names the

@@ -14,7 +14,7 @@ fn declared(url: &str, project: &str, root: &str, generator: Generator) -> Docsi
 }
 
 fn mkdocs() -> Sites {
-    Sites::declared(&[declared("https://docs.example.org/", "garden/docs", "docs", Generator::Mkdocs)], None)
+    Sites::declared(&[declared("https://docs.example.org/", "garden/docs", "docs", Generator::Mkdocs)])
 }
 
 fn candidates(sites: &Sites, url: &str) -> Vec<String> {
@@ -96,7 +96,7 @@ fn a_manifest_refines_the_declared_site() {
 fn front_matter_moves_pages_where_the_generator_honours_it() {
     let hugo = declared("https://h.example.org/", "garden/site", "content", Generator::Hugo);
     let saurus = declared("https://d.example.org/", "garden/manual", "docs", Generator::Docusaurus);
-    let mut sites = Sites::declared(&[hugo, saurus], None);
+    let mut sites = Sites::declared(&[hugo, saurus]);
     let (site, manual) = (path("garden/site"), path("garden/manual"));
     sites.learn(
         &site,
@@ -130,7 +130,7 @@ fn front_matter_moves_pages_where_the_generator_honours_it() {
 #[test]
 fn sources_whose_names_lose_letters_are_told_when_seen() {
     let hugo = declared("https://h.example.org/", "garden/site", "content", Generator::Hugo);
-    let sites = Sites::declared(&[hugo], None);
+    let sites = Sites::declared(&[hugo]);
     let source = sites.find("https://h.example.org/docs/backup_guide/").remove(0);
     assert_eq!(source.search_below(), Some("content"));
     assert!(source.is_source(&file("content/Docs/Backup_Guide.md")));
@@ -140,7 +140,7 @@ fn sources_whose_names_lose_letters_are_told_when_seen() {
 #[test]
 fn only_chapters_of_an_mdbook_are_pages() {
     let book = declared("https://b.example.org/", "garden/book", "src", Generator::Mdbook);
-    let mut sites = Sites::declared(&[book], None);
+    let mut sites = Sites::declared(&[book]);
     let project = path("garden/book");
     assert_eq!(sites.page(&project, &file("src/a.md")), None);
     sites.learn(
@@ -158,7 +158,7 @@ fn only_chapters_of_an_mdbook_are_pages() {
 
 #[test]
 fn a_site_without_an_address_is_on_gitlab_pages() {
-    let mut sites = Sites::declared(&[], Some("pages.example"));
+    let mut sites = Sites::default().with_pages_domain("pages.example");
     let book = vec![(file("book.toml"), "[book]\ntitle = 'x'\n".to_owned())];
     sites.discover(&path("garden/tools/spade"), false, &book);
     assert_eq!(candidates(&sites, "https://garden.pages.example/tools/spade/a.html")[0], "src/a.md");
@@ -169,7 +169,7 @@ fn a_site_without_an_address_is_on_gitlab_pages() {
 
 #[test]
 fn the_instances_own_address_is_nobodys_site() {
-    let mut sites = Sites::declared(&[], Some("gitlab.io")).on_instance(&Url::parse("https://gitlab.com").expect("a url"));
+    let mut sites = Sites::default().on_instance(&Url::parse("https://gitlab.com").expect("a url"));
     let claim = vec![(file("mkdocs.yml"), "site_url: https://gitlab.com/garden/\n".to_owned())];
     sites.discover(&path("garden/docs"), false, &claim);
     assert!(sites.find("https://gitlab.com/garden/a/").is_empty());
@@ -179,7 +179,7 @@ fn the_instances_own_address_is_nobodys_site() {
 #[test]
 fn older_versions_of_docusaurus_lie_beside() {
     let saurus = declared("https://d.example.org/", "garden/manual", "web/docs", Generator::Docusaurus);
-    let sites = Sites::declared(&[saurus], None);
+    let sites = Sites::declared(&[saurus]);
     let found = candidates(&sites, "https://d.example.org/docs/2.1/ops/a");
     assert!(found.contains(&"web/versioned_docs/version-2.1/ops/a.md".to_owned()), "{found:?}");
     assert!(
