@@ -15,7 +15,7 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::de::DeserializeOwned;
 use url::Url;
 
-use crate::clock::Clock;
+use crate::clock::{Clock, Millis};
 use crate::gitlab::error::{Call, Error, judge, ours};
 use crate::gitlab::pace::{Lane, Pace};
 
@@ -161,6 +161,11 @@ impl Http {
         if let Some(at) = date.and_then(|date| chrono::DateTime::parse_from_rfc2822(date).ok()) {
             self.skew.store(at.timestamp_millis() - self.clock.now(), Ordering::Relaxed);
         }
+    }
+
+    /// The time by the client's clock.
+    pub(super) fn now(&self) -> Millis {
+        self.pace.now()
     }
 
     /// How long all reading is paused, because GitLab asked for it.

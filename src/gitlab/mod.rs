@@ -18,6 +18,7 @@ mod people;
 mod policy;
 mod projects;
 mod repository;
+pub mod resolve;
 mod thread;
 mod wire;
 mod write;
@@ -39,6 +40,7 @@ pub use pages::Pages;
 pub use people::{Metadata, Role, Token, User, UserId};
 pub use projects::{Group, ProjectRef, Projects};
 pub use repository::{Changes, Read, Tree, TreeRow};
+pub use resolve::{Budget, Outcome, Walk, Why};
 pub use thread::{Award, Issue, Labels, Note, Thread, Vote};
 pub use write::Posted;
 

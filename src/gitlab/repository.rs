@@ -12,7 +12,7 @@ use crate::gitlab::http::{Limits, TOO_LARGE};
 use crate::gitlab::pages::Pages;
 use crate::gitlab::wire::{BranchRow, CompareRow, DiffRow, TreeEntry};
 use crate::reference::RepoPath;
-use crate::target::corpus::OpenProject;
+use crate::target::corpus::{Manifest, OpenProject};
 use crate::target::{Admitted, Blob, Project, ProjectId, Resolved};
 
 /// Bytes in which a NUL makes a file a binary one: what Git looks at.
@@ -91,11 +91,22 @@ impl GitLab {
 
     /// All files of a commit (or branch).
     pub fn tree(&self, project: ProjectId, commit: &str) -> Result<Tree<'_>, Error> {
+        self.tree_below(project, commit, "")
+    }
+
+    /// All files below a folder of a commit; all of the commit for an empty folder.
+    pub(super) fn tree_below(
+        &self,
+        project: ProjectId,
+        commit: &str,
+        folder: &str,
+    ) -> Result<Tree<'_>, Error> {
         // The `gitlab` crate sends these parameters in the body of the GET, which proxies may drop.
         let endpoint = Own::get(format!("projects/{project}/repository/tree"))
             .with("ref", commit)
             .with("recursive", true)
             .with("pagination", "keyset");
+        let endpoint = if folder.is_empty() { endpoint } else { endpoint.with("path", folder) };
         Ok(Tree(self.http.pages(&endpoint)?))
     }
 
@@ -142,6 +153,18 @@ impl GitLab {
         match absent(self.http.raw(&Own::get(path), Limits::bytes(cap)).await) {
             Ok(bytes) => Ok(bytes.map(|bytes| content(place, &bytes))),
             Err(Error::Broken(call)) if call.what == TOO_LARGE => Ok(Some(Read::TooLarge)),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The text of a generator's configuration file of at most `cap` bytes; `None` when it is gone, larger or no
+    /// text.
+    pub async fn read_manifest(&self, manifest: &Manifest, cap: usize) -> Result<Option<String>, Error> {
+        let place = manifest.place();
+        let path = format!("projects/{}/repository/blobs/{}/raw", place.project().id, segment(place.blob()));
+        match absent(self.http.raw(&Own::get(path), Limits::bytes(cap)).await) {
+            Ok(bytes) => Ok(bytes.and_then(|bytes| String::from_utf8(bytes.to_vec()).ok())),
+            Err(Error::Broken(call)) if call.what == TOO_LARGE => Ok(None),
             Err(error) => Err(error),
         }
     }
