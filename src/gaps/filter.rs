@@ -77,13 +77,14 @@ impl Sort {
     }
 
     /// Orders entries; equals keep the order of [`crate::gaps::list`].
-    pub fn apply(self, gaps: &mut [Gap]) {
+    pub fn apply<G: std::borrow::Borrow<Gap>>(self, gaps: &mut [G]) {
         match self {
-            Sort::Score => gaps.sort_by(|a, b| b.score.total_cmp(&a.score)),
-            Sort::Askers => gaps.sort_by_key(|gap| std::cmp::Reverse(gap.askers)),
-            Sort::Votes => gaps.sort_by_key(|gap| std::cmp::Reverse(gap.votes)),
-            Sort::Newest => gaps.sort_by_key(|gap| std::cmp::Reverse(gap.last_seen)),
-            Sort::Oldest => gaps.sort_by_key(|gap| gap.first_seen),
+            // The list comes in this order: open entries first, then by score.
+            Sort::Score => {}
+            Sort::Askers => gaps.sort_by_key(|gap| std::cmp::Reverse(gap.borrow().askers)),
+            Sort::Votes => gaps.sort_by_key(|gap| std::cmp::Reverse(gap.borrow().votes)),
+            Sort::Newest => gaps.sort_by_key(|gap| std::cmp::Reverse(gap.borrow().last_seen)),
+            Sort::Oldest => gaps.sort_by_key(|gap| gap.borrow().first_seen),
         }
     }
 }
