@@ -65,6 +65,11 @@ impl Fingerprint {
         (rest.is_empty() && terms.is_sorted_by(|a, b| a.0 < b.0)).then_some(Fingerprint(terms))
     }
 
+    /// The hashed terms with their counts, in rising order of the hash.
+    pub fn terms(&self) -> &[(u32, u8)] {
+        &self.0
+    }
+
     /// Whether nothing is left of the question.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
