@@ -1,1 +1,3 @@
-//! stub
+//! The integration tests: one binary, one module for each subject.
+
+mod extract;
