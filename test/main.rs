@@ -4,3 +4,6 @@
 mod gitlab;
 mod layers;
 mod postgres;
+//! The integration tests: one binary, one module for each subject.
+
+mod extract;
