@@ -7,3 +7,4 @@ mod postgres;
 //! The integration tests: one binary, one module for each subject.
 
 mod extract;
+mod admin;

@@ -124,12 +124,15 @@ mod tests {
     #[test]
     fn a_token_is_asked_for_everywhere_but_at_the_metrics() {
         let access = access("0.0.0.0:9090", Some("s3cret"));
-        let passes = |path: &str, value: &str| access.check(path, &headers(header::AUTHORIZATION, value)).is_ok();
+        let passes =
+            |path: &str, value: &str| access.check(path, &headers(header::AUTHORIZATION, value)).is_ok();
         assert!(passes("/", "Bearer s3cret"));
         assert!(passes("/gaps", "bearer s3cret"));
         assert!(passes("/gaps", &format!("Basic {}", STANDARD.encode("anybody:s3cret"))));
         assert!(passes("/metrics", "nothing"));
-        for wrong in ["Bearer s3cre", "Bearer s3cret2", "Bearer ", "s3cret", "Basic s3cret", "Digest s3cret", "Basic "] {
+        for wrong in
+            ["Bearer s3cre", "Bearer s3cret2", "Bearer ", "s3cret", "Basic s3cret", "Digest s3cret", "Basic "]
+        {
             assert!(!passes("/", wrong), "{wrong}");
             assert!(!passes("/style.css", wrong), "{wrong}");
         }
@@ -144,7 +147,8 @@ mod tests {
         for right in ["localhost", "localhost:9090", "127.0.0.1:1", "[::1]:9090", "[::1]", "LOCALHOST:9"] {
             assert!(passes(right), "{right}");
         }
-        for wrong in ["rebound.example.com", "localhost.example.com", "127.0.0.1.example.com:9090", "", "::1"] {
+        for wrong in ["rebound.example.com", "localhost.example.com", "127.0.0.1.example.com:9090", "", "::1"]
+        {
             assert!(!passes(wrong), "{wrong}");
         }
         assert!(access.check("/gaps", &HeaderMap::new()).is_err());

@@ -90,7 +90,10 @@ pub fn plot(gaps: &[Gap], now: Millis) -> Option<Plot> {
                 day: Moment(from).day(),
                 opened: gaps.iter().filter(|gap| within(gap.first_seen.0)).count(),
                 settled: gaps.iter().filter(|gap| settled(gap).is_some_and(within)).count(),
-                open: gaps.iter().filter(|g| g.first_seen.0 < to && settled(g).is_none_or(|at| at >= to)).count(),
+                open: gaps
+                    .iter()
+                    .filter(|g| g.first_seen.0 < to && settled(g).is_none_or(|at| at >= to))
+                    .count(),
             }
         })
         .collect();
@@ -102,8 +105,11 @@ fn drawn(figures: Vec<Figures>, days: i64) -> Plot {
     let most = |of: fn(&Figures) -> usize| figures.iter().map(of).max().unwrap_or(0).max(1) as f64;
     let top = round_up(most(|f| f.open) as usize);
     let height = |open: usize| FLOOR - (FLOOR - TOP) * open as f64 / top as f64;
-    let points: Vec<(f64, f64)> =
-        figures.iter().enumerate().map(|(at, f)| (LEFT + width * (at as f64 + 0.5), height(f.open))).collect();
+    let points: Vec<(f64, f64)> = figures
+        .iter()
+        .enumerate()
+        .map(|(at, f)| (LEFT + width * (at as f64 + 0.5), height(f.open)))
+        .collect();
     let curve: Vec<String> = points.iter().map(|(x, y)| format!("{x:.1} {y:.1}")).collect();
     let curve = format!("M{}", curve.join(" L"));
     let (from, to) = (points.first().map_or(LEFT, |p| p.0), points.last().map_or(RIGHT, |p| p.0));
@@ -167,7 +173,8 @@ mod tests {
     #[test]
     fn every_gap_is_counted_once_and_the_curve_ends_at_what_is_open() {
         let now = 20_000 * DAY + 5000;
-        let gaps: Vec<Gap> = (0..100).map(|n| gap(now - n * 3 * DAY, (n % 3 == 0).then_some(now - n * DAY))).collect();
+        let gaps: Vec<Gap> =
+            (0..100).map(|n| gap(now - n * 3 * DAY, (n % 3 == 0).then_some(now - n * DAY))).collect();
         let plot = plot(&gaps, now).unwrap();
         assert!(plot.figures.len() <= 26);
         assert_eq!(plot.figures.iter().map(|f| f.opened).sum::<usize>(), 100);
@@ -185,7 +192,9 @@ mod tests {
 
     #[test]
     fn the_axis_ends_at_a_round_even_number() {
-        for (most, top) in [(1, 2), (2, 2), (3, 4), (7, 8), (9, 10), (11, 20), (66, 80), (190, 200), (1999, 2000)] {
+        for (most, top) in
+            [(1, 2), (2, 2), (3, 4), (7, 8), (9, 10), (11, 20), (66, 80), (190, 200), (1999, 2000)]
+        {
             assert_eq!(round_up(most), top, "{most}");
         }
     }

@@ -14,6 +14,7 @@ use crate::admin::titles::{self, Found};
 use crate::admin::{Admin, Failure, draw, two};
 use crate::gaps::filter::{Filter, Sort};
 use crate::gaps::{self as list, Gap, Issue, Kind, State as Standing, load};
+use crate::gitlab::TitleHtml;
 
 /// Entries on one page.
 const ENTRIES: usize = 50;
@@ -134,7 +135,7 @@ struct Row<'a> {
 /// One issue of an entry.
 struct Line<'a> {
     issue: &'a Issue,
-    title: Option<String>,
+    title: Option<TitleHtml>,
 }
 
 impl<'a> Row<'a> {
@@ -142,7 +143,7 @@ impl<'a> Row<'a> {
     fn of(gap: &'a Gap, rank: usize, named: usize, found: &Found) -> Option<Row<'a>> {
         let line = |issue: &'a Issue| match found.get(&issue.place()) {
             Some(None) => None,
-            Some(Some(title)) => Some(Line { issue, title: Some(title.text().to_owned()) }),
+            Some(Some(title)) => Some(Line { issue, title: Some(title.clone()) }),
             None => Some(Line { issue, title: None }),
         };
         let issues: Vec<Line<'_>> = gap.issues.iter().take(named).filter_map(line).collect();

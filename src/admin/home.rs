@@ -6,12 +6,13 @@ use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
 
-use crate::admin::{Admin, Failure, draw, metrics, two};
+use crate::admin::{Admin, Failure, draw, two};
+use crate::answer::breaker_open;
 use crate::clock::Millis;
 use crate::gaps::{Gap, Moment, State as Standing, load};
 use crate::store::corpus::CorpusSize;
-use crate::store::queue::{Depth, Place};
 use crate::store::question::{self, Record};
+use crate::store::queue::{Depth, Place};
 
 /// Answers and entries that are shown.
 const LAST: u32 = 10;
@@ -32,7 +33,7 @@ pub(super) async fn page(State(admin): State<Admin>) -> Result<Response, Failure
     draw(&Page {
         group: admin.config.group(),
         observing: admin.config.answer.mode == crate::config::Mode::Observe,
-        breaker: metrics::breaker_open(&admin).await?,
+        breaker: breaker_open(store, &admin.config).await?,
         waiting: depth.oldest.filter(|at| *at < now).map(|at| span(now - at)),
         depth,
         size: store.corpus_size().await?,
@@ -45,7 +46,10 @@ pub(super) async fn page(State(admin): State<Admin>) -> Result<Response, Failure
         notes,
         undone,
         answers: answered.iter().map(|record| answer(record, &paths)).collect(),
-        buried: buried.iter().map(|(place, why, attempts)| (*place, named(place), why.clone(), *attempts)).collect(),
+        buried: buried
+            .iter()
+            .map(|(place, why, attempts)| (*place, named(place), why.clone(), *attempts))
+            .collect(),
     })
 }
 
@@ -84,7 +88,8 @@ struct Answer {
 fn answer(record: &Record, paths: &HashMap<u64, String>) -> Answer {
     let target = record.target.as_ref();
     let place = |target: &question::Target| {
-        let project = paths.get(&target.project).cloned().unwrap_or_else(|| format!("project {}", target.project));
+        let project =
+            paths.get(&target.project).cloned().unwrap_or_else(|| format!("project {}", target.project));
         format!("{project}: {}, lines {}–{}", target.path, target.first_line, target.last_line)
     };
     Answer {

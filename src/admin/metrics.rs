@@ -5,12 +5,9 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 
 use crate::admin::{Admin, Failure};
-use crate::store;
+use crate::answer::breaker_open;
 use crate::store::question;
 use crate::telemetry::Levels;
-
-/// Notes that the breaker looks back on; see `Store::undone_of_last`.
-const LAST_NOTES: f32 = 20.0;
 
 /// The page for Prometheus.
 pub(super) async fn page(State(admin): State<Admin>) -> Result<Response, Failure> {
@@ -20,7 +17,7 @@ pub(super) async fn page(State(admin): State<Admin>) -> Result<Response, Failure
 }
 
 /// What the gauges show.
-async fn levels(admin: &Admin) -> store::Result<Levels> {
+async fn levels(admin: &Admin) -> Result<Levels, Failure> {
     let (depth, size) = (admin.store.depth().await?, admin.store.corpus_size().await?);
     let counted = admin.store.count_questions().await?;
     // A state that nothing is in any more must show 0, not what it showed last.
@@ -42,12 +39,6 @@ async fn levels(admin: &Admin) -> store::Result<Levels> {
         ]
         .map(count)
         .to_vec(),
-        breaker_open: breaker_open(admin).await?,
+        breaker_open: breaker_open(&admin.store, &admin.config).await?,
     })
-}
-
-/// Whether humans undid more of the last notes than the budget allows.
-pub(super) async fn breaker_open(admin: &Admin) -> store::Result<bool> {
-    let (_, undone) = admin.store.undone_of_last().await?;
-    Ok(undone as f32 > admin.config.budget.undo_limit * LAST_NOTES)
 }

@@ -21,9 +21,11 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
+use secrecy::SecretString;
 
 use crate::admin::access::Access;
 use crate::admin::titles::Titles;
+use crate::answer::{WalkError, World};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::store::{Store, StoreError};
@@ -44,6 +46,20 @@ pub struct Admin {
     pub titles: Option<Arc<dyn Titles>>,
     /// Who may read it.
     pub access: Access,
+}
+
+impl Admin {
+    /// The admin listener of a running service; titles come from its GitLab client.
+    pub fn of(world: &World, metrics: &Metrics, token: Option<SecretString>) -> Admin {
+        Admin {
+            config: Arc::clone(&world.config),
+            store: world.store.clone(),
+            clock: world.clock.clone(),
+            metrics: metrics.clone(),
+            titles: Some(Arc::new(world.gitlab.clone())),
+            access: Access::new(&world.config, token),
+        }
+    }
 }
 
 /// The routes of the admin listener.
@@ -89,7 +105,8 @@ async fn headers(request: Request, next: Next) -> Response {
 }
 
 async fn style() -> impl IntoResponse {
-    let headers = [(header::CONTENT_TYPE, "text/css; charset=utf-8"), (header::CACHE_CONTROL, "private, max-age=300")];
+    let headers =
+        [(header::CONTENT_TYPE, "text/css; charset=utf-8"), (header::CACHE_CONTROL, "private, max-age=300")];
     (headers, include_str!("templates/style.css"))
 }
 
@@ -97,12 +114,22 @@ async fn style() -> impl IntoResponse {
 enum Failure {
     NotFound,
     Store(StoreError),
+    Walk(WalkError),
     Template(askama::Error),
 }
 
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Failure {
         Failure::Store(error)
+    }
+}
+
+impl From<WalkError> for Failure {
+    fn from(error: WalkError) -> Failure {
+        match error {
+            WalkError::Store(error) => Failure::Store(error),
+            error => Failure::Walk(error),
+        }
     }
 }
 
@@ -113,6 +140,10 @@ impl IntoResponse for Failure {
             Failure::Store(error) => {
                 tracing::warn!(%error, "an admin page could not be drawn: the database does not answer");
                 (StatusCode::SERVICE_UNAVAILABLE, "the database does not answer\n").into_response()
+            }
+            Failure::Walk(error) => {
+                tracing::warn!(%error, "an admin page could not be drawn");
+                (StatusCode::SERVICE_UNAVAILABLE, "try again later\n").into_response()
             }
             Failure::Template(error) => {
                 tracing::error!(%error, "an admin page could not be drawn");

@@ -70,7 +70,9 @@ impl Query {
         ];
         let parts: Vec<String> = parts
             .into_iter()
-            .filter_map(|(name, value)| Some(format!("{name}={}", utf8_percent_encode(value?, NON_ALPHANUMERIC))))
+            .filter_map(|(name, value)| {
+                Some(format!("{name}={}", utf8_percent_encode(value?, NON_ALPHANUMERIC)))
+            })
             .collect();
         format!("{path}?{}", parts.join("&"))
     }
@@ -95,14 +97,21 @@ mod tests {
 
     #[test]
     fn a_query_is_read_and_written() {
-        let query = read(&[("project", "acme/a b"), ("kind", "near"), ("state", "all"), ("sort", "votes"), ("page", "3")]);
+        let query = read(&[
+            ("project", "acme/a b"),
+            ("kind", "near"),
+            ("state", "all"),
+            ("sort", "votes"),
+            ("page", "3"),
+        ]);
         assert_eq!(query.href("/gaps"), "/gaps?project=acme%2Fa%20b&kind=near&state=all&sort=votes&page=3");
         assert_eq!(query.sorted(Sort::Score), "/gaps?project=acme%2Fa%20b&kind=near&state=all");
     }
 
     #[test]
     fn nonsense_is_left_out_of_account() {
-        let nonsense = [("kind", "\"><script>"), ("state", "x"), ("age", "1d"), ("sort", "x"), ("page", "-1")];
+        let nonsense =
+            [("kind", "\"><script>"), ("state", "x"), ("age", "1d"), ("sort", "x"), ("page", "-1")];
         assert_eq!(read(&nonsense), read(&[]));
         assert_eq!(read(&[]).state, Some(State::Open));
         assert_eq!(read(&[("id", "x")]).state, None);

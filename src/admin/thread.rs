@@ -13,8 +13,9 @@ use serde_json::{Value, json};
 use crate::admin::home::named;
 use crate::admin::{Admin, Failure, draw, titles};
 use crate::gaps::Moment;
-use crate::store::queue::Place;
+use crate::gitlab::TitleHtml;
 use crate::store::question::Record;
+use crate::store::queue::Place;
 use crate::store::signpost::Signpost;
 
 /// The decision trail: JSON when the client asks for it, a page otherwise.
@@ -36,7 +37,7 @@ pub(super) async fn page(
     let title = match found.get(&place) {
         // Confidential or gone by now: as if nothing were known.
         Some(None) => return Err(Failure::NotFound),
-        Some(Some(title)) => Some(title.text().to_owned()),
+        Some(Some(title)) => Some(title.clone()),
         None => None,
     };
     let projects = admin.store.projects().await?;
@@ -74,7 +75,7 @@ pub(super) async fn page(
 #[template(path = "thread.html")]
 struct Page {
     name: String,
-    title: Option<String>,
+    title: Option<TitleHtml>,
     url: Option<String>,
     /// HTML, see [`tree`].
     questions: Vec<String>,
@@ -180,7 +181,11 @@ fn branch(value: &Value, depth: usize, html: &mut String) {
 }
 
 fn escape(text: &str, html: &mut String) {
-    let _ = write!(html, "{}", askama::filters::escape(text, askama::filters::Html).expect("escaping never fails"));
+    let _ = write!(
+        html,
+        "{}",
+        askama::filters::escape(text, askama::filters::Html).expect("escaping never fails")
+    );
 }
 
 #[cfg(test)]

@@ -1,80 +1,64 @@
 //! Titles of issues, fetched while a page is drawn and gone with it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
-use serde::Deserialize;
 
+use crate::gitlab::{GitLab, TitleHtml};
 use crate::store::queue::Place;
 
 /// How long a page waits for titles in all.
 pub const BUDGET: Duration = Duration::from_secs(2);
 /// Requests to GitLab at a time.
-const TOGETHER: usize = 16;
-/// Characters of a title that are shown.
-const LONGEST: usize = 200;
+const TOGETHER: usize = 8;
 
-/// What somebody called an issue. It can be made and drawn, and nothing else: no `Display`, no `Serialize`; its
-/// `Debug` prints a length.
-#[derive(Clone, Deserialize)]
-#[serde(from = "String")]
-pub struct Title(String);
-
-impl From<String> for Title {
-    /// Keeps the first 200 characters, without those that control or reorder text.
-    fn from(text: String) -> Title {
-        let visible = |c: &char| !c.is_control() && !matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-        let mut shown: String = text.chars().filter(visible).take(LONGEST + 1).collect();
-        if shown.chars().count() > LONGEST {
-            shown.pop();
-            shown.push('…');
-        }
-        Title(shown)
-    }
-}
-
-impl std::fmt::Debug for Title {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Title({} bytes)", self.0.len())
-    }
-}
-
-impl Title {
-    /// For the templates, which escape it.
-    pub(super) fn text(&self) -> &str {
-        &self.0
-    }
-}
-
-/// GitLab could not be asked; the issue may or may not be there.
+/// GitLab could not be asked; the issues may or may not be there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unknown;
 
 /// Where titles come from.
 #[async_trait::async_trait]
 pub trait Titles: Send + Sync {
-    /// The title of an issue as it is now; `None` for one that is confidential, hidden or gone, which then is
-    /// not shown at all.
-    async fn title(&self, place: Place) -> Result<Option<Title>, Unknown>;
+    /// The titles of these issues of one project, by number. One that is not in the answer is confidential,
+    /// hidden or gone, and is not shown at all.
+    async fn titles(&self, project: u64, iids: &[u64]) -> Result<HashMap<u64, TitleHtml>, Unknown>;
+}
+
+#[async_trait::async_trait]
+impl Titles for GitLab {
+    async fn titles(&self, project: u64, iids: &[u64]) -> Result<HashMap<u64, TitleHtml>, Unknown> {
+        let faces = self.faces(project, iids).await.map_err(|error| {
+            tracing::debug!(%error, project.id = project, "titles could not be fetched");
+            Unknown
+        })?;
+        let shown = faces.into_iter().filter(|face| !face.confidential);
+        Ok(shown.map(|face| (face.iid, face.title)).collect())
+    }
 }
 
 /// What was found out in time. A place that is not in the map could not be looked at: it is shown by its
-/// coordinates.
-pub(super) type Found = HashMap<Place, Option<Title>>;
+/// coordinates. `None` is not shown.
+pub(super) type Found = HashMap<Place, Option<TitleHtml>>;
 
-/// Fetches the titles of `places`, several at a time, for at most [`BUDGET`].
+/// Fetches the titles of `places`, several projects at a time, for at most [`BUDGET`].
 pub(super) async fn fetch(source: Option<&dyn Titles>, places: impl IntoIterator<Item = Place>) -> Found {
     let mut found = Found::new();
     let Some(source) = source else { return found };
-    let mut seen = std::collections::HashSet::new();
-    let places: Vec<Place> = places.into_iter().filter(|place| seen.insert(*place)).collect();
-    let requests = places.into_iter().map(|place| async move { (place, source.title(place).await) });
+    let mut wanted: BTreeMap<u64, BTreeSet<u64>> = BTreeMap::new();
+    for place in places {
+        wanted.entry(place.project).or_default().insert(place.iid);
+    }
+    let requests = wanted.into_iter().map(|(project, iids)| async move {
+        let iids: Vec<u64> = iids.into_iter().collect();
+        let titles = source.titles(project, &iids).await;
+        (project, iids, titles)
+    });
     let mut answers = futures_util::stream::iter(requests).buffer_unordered(TOGETHER);
     let deadline = tokio::time::Instant::now() + BUDGET;
-    while let Ok(Some((place, answer))) = tokio::time::timeout_at(deadline, answers.next()).await {
-        if let Ok(title) = answer {
-            found.insert(place, title);
+    while let Ok(Some((project, iids, titles))) = tokio::time::timeout_at(deadline, answers.next()).await {
+        if let Ok(mut titles) = titles {
+            found.extend(iids.into_iter().map(|iid| (Place::thread(project, iid), titles.remove(&iid))));
         }
     }
     found
@@ -88,30 +72,22 @@ mod tests {
 
     #[async_trait::async_trait]
     impl Titles for Slow {
-        async fn title(&self, place: Place) -> Result<Option<Title>, Unknown> {
-            match place.iid {
-                1 => Ok(Some(Title::from("One".to_owned()))),
-                2 => Ok(None),
-                3 => Err(Unknown),
+        async fn titles(&self, project: u64, _: &[u64]) -> Result<HashMap<u64, TitleHtml>, Unknown> {
+            match project {
+                1 => Ok(HashMap::new()),
+                2 => Err(Unknown),
                 _ => std::future::pending().await,
             }
         }
     }
 
-    #[tokio::test(start_paused = true)]
+    #[tokio::test]
     async fn what_is_not_known_in_time_is_not_waited_for() {
-        let found = fetch(Some(&Slow), (1..=100).map(|iid| Place::thread(1, iid))).await;
-        assert_eq!(found.len(), 2);
-        assert_eq!(found[&Place::thread(1, 1)].as_ref().unwrap().text(), "One");
-        assert!(found[&Place::thread(1, 2)].is_none());
+        tokio::time::pause();
+        let places = (1..=100).flat_map(|project| [Place::thread(project, 1), Place::thread(project, 2)]);
+        let found = fetch(Some(&Slow), places).await;
+        assert_eq!(found.len(), 2, "only the first project answered");
+        assert!(found[&Place::thread(1, 1)].is_none());
         assert!(fetch(None, [Place::thread(1, 1)]).await.is_empty());
-    }
-
-    #[test]
-    fn a_title_is_cut_and_cannot_reorder_the_page() {
-        let title = Title::from(format!("a\u{202e}b\nc\u{2066}{}", "é".repeat(300)));
-        assert!(title.text().starts_with("abcé") && title.text().ends_with('…'));
-        assert_eq!(title.text().chars().count(), 201);
-        assert_eq!(format!("{title:?}"), format!("Title({} bytes)", title.text().len()));
     }
 }

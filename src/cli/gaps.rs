@@ -1,13 +1,13 @@
 //! `signpost gaps`.
 
 use std::io::Write as _;
-use std::path::Path;
 
 use anyhow::{Context as _, bail};
 use clap::{Subcommand, ValueEnum};
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
 
 use crate::cli::Verdict;
+use crate::cli::invocation::Invocation;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::gaps::filter::Filter;
@@ -26,9 +26,9 @@ pub struct Args {
     /// The same as `--format json`.
     #[arg(long)]
     json: bool,
-    /// Only entries in this state; `all` for every one.
-    #[arg(long, value_name = "STATE", default_value = "open", value_parser = ["open", "dismissed", "closed", "all"])]
-    state: String,
+    /// Only entries in this state; without it the table shows the open ones, JSON and CSV all.
+    #[arg(long, value_name = "STATE", value_parser = ["open", "dismissed", "closed", "all"])]
+    state: Option<String>,
     /// Only entries asked in this project, or in the projects of this group.
     #[arg(long, value_name = "PATH")]
     project: Option<String>,
@@ -87,21 +87,23 @@ enum Decision {
     },
 }
 
-/// Runs the command with the configuration at `config`.
-pub fn run(args: Args, config: &Path) -> anyhow::Result<Verdict> {
-    let config = Config::load(config, &std::env::vars().collect())?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(async {
+/// Prints the list, or writes a decision down.
+///
+/// # Errors
+/// The configuration, the database, a name that names nothing.
+pub fn run(args: Args, invocation: &Invocation) -> anyhow::Result<Verdict> {
+    let (config, _) = invocation.load()?;
+    let text = Invocation::block_on(async {
         let store = Store::open(&config.database.url).await?;
         let outcome = answer(&args, &config, &store, &Clock::System).await;
         store.close().await;
-        let text = outcome?;
-        // A reader that has seen enough (`head`) is no fault.
-        match std::io::stdout().lock().write_all(text.as_bytes()) {
-            Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error.into()),
-            _ => Ok(Verdict::Fine),
-        }
-    })
+        outcome
+    })?;
+    // A reader that has seen enough (`head`) is no fault.
+    match std::io::stdout().lock().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(Verdict::Fine),
+    }
 }
 
 /// What the command prints.
@@ -111,14 +113,16 @@ async fn answer(args: &Args, config: &Config, store: &Store, clock: &Clock) -> a
     if let Some(decision) = &args.decision {
         return Hand { store, gaps, now }.decide(decision).await;
     }
+    let format = if args.json { Format::Json } else { args.format };
+    let state = args.state.as_deref().unwrap_or(if format == Format::Table { "open" } else { "all" });
     let filter = Filter {
         project: args.project.clone(),
         kind: args.kind.as_deref().and_then(Kind::parse),
-        state: State::parse(&args.state),
+        state: State::parse(state),
         ..Filter::default()
     };
     gaps.retain(|gap| filter.matches(gap, now));
-    Ok(match if args.json { Format::Json } else { args.format } {
+    Ok(match format {
         Format::Table if gaps.is_empty() => "No entry.\n".to_owned(),
         Format::Table => table(&gaps),
         Format::Json => serde_json::to_string_pretty(&gaps)? + "\n",

@@ -3,11 +3,8 @@
 use crate::clock::Millis;
 use crate::config::Config;
 use crate::gaps::{Gap, Scene, State, cluster, list};
+use crate::judge::Policy;
 use crate::store::{Result, Store};
-
-/// The setting in which `serve` leaves what a passage must score to be quoted, in thousandths: the commands that
-/// only read the store have no judge to ask.
-pub const THRESHOLD: &str = "judge_threshold";
 
 /// The list as it is at `now`. Questions that have no cluster yet get one for good.
 ///
@@ -17,9 +14,7 @@ pub async fn current(store: &Store, config: &Config, now: Millis) -> Result<Vec<
     settle(store).await?;
     let (records, hand) = (store.all_questions().await?, store.gap_decisions().await?);
     let projects = store.projects().await?;
-    let threshold = store.setting(THRESHOLD).await?.and_then(|value| value.parse().ok());
-    // Until `serve` has run once: a calibrated judge promises a share of wrong answers with about this score.
-    let threshold = threshold.unwrap_or_else(|| ((1.0 - config.answer.max_wrong) * 1000.0).round() as i64);
+    let threshold = (Policy::promising(config.answer.max_wrong).cover * 1000.0).round() as i64;
     Ok(list(records, &hand, &Scene { instance: &config.gitlab.url, projects: &projects, threshold, now }))
 }
 
