@@ -1,4 +1,4 @@
-//! The integration tests: one binary, so that it is linked once; every module shares one harness.
+//! The integration tests: one binary, so that it is linked once; one module for each subject.
 
 mod admin;
 mod extract;
