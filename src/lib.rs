@@ -17,17 +17,30 @@
 
 pub mod clock;
 pub mod config;
-pub mod docsite;
-pub mod gitlab;
-pub mod hook;
-pub mod prose;
 pub mod reference;
-pub mod reply;
+
+pub mod docsite;
 pub mod judge;
+pub mod prose;
+pub mod reply;
 pub mod search;
 pub mod section;
-pub mod store;
 pub mod target;
+
+pub mod gitlab;
+pub mod store;
 pub mod telemetry;
 
+pub mod answer;
+pub mod gaps;
+pub mod history;
+pub mod hook;
+pub mod library;
+pub mod reask;
+pub mod sweep;
+pub mod sync;
+pub mod worker;
+
+pub mod admin;
+pub mod app;
 pub mod cli;

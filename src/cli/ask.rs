@@ -63,7 +63,8 @@ pub fn run(args: Args) -> anyhow::Result<Verdict> {
         local.shortlist(&question)?;
     }
     let answer = local.ask(&question, &[], "issue")?;
-    let report = report(&local, &question, &answer, &Policy::promising(args.max_wrong), args.project.as_deref());
+    let report =
+        report(&local, &question, &answer, &Policy::promising(args.max_wrong), args.project.as_deref());
     match args.json {
         true => println!("{report:#}"),
         false => print(&report),
@@ -73,7 +74,13 @@ pub fn run(args: Args) -> anyhow::Result<Verdict> {
 
 /// The outcome in the form of the contract: decision, question, score, targets, reasons. Reasons are numbers and
 /// fixed words, never the question's own.
-fn report(local: &Local, question: &Question, answer: &Answer, policy: &Policy, project: Option<&str>) -> Value {
+fn report(
+    local: &Local,
+    question: &Question,
+    answer: &Answer,
+    policy: &Policy,
+    project: Option<&str>,
+) -> Value {
     let decision = decide(policy, answer.kind, &answer.judged);
     let best = answer.judged.first().map_or(0.0, |best| best.probability);
     let (name, keys) = match &decision {
@@ -105,8 +112,16 @@ fn report(local: &Local, question: &Question, answer: &Answer, policy: &Policy, 
 
 fn reasons(local: &Local, answer: &Answer, policy: &Policy, decision: &Decision) -> Vec<String> {
     let mut reasons = vec![
-        format!("question gate {:.3}: answers from {:.3}, labels from {:.3}", answer.kind, policy.question, policy.label),
-        format!("{} sections found, {} read; a section answers from {:.3}", answer.found.len(), answer.judged.len(), policy.cover),
+        format!(
+            "question gate {:.3}: answers from {:.3}, labels from {:.3}",
+            answer.kind, policy.question, policy.label
+        ),
+        format!(
+            "{} sections found, {} read; a section answers from {:.3}",
+            answer.found.len(),
+            answer.judged.len(),
+            policy.cover
+        ),
     ];
     if let Decision::Gap { kind, .. } = decision {
         reasons.push(match kind {

@@ -129,7 +129,8 @@ fn report(args: &Args, rows: &[Row<'_>], total: &Figures, trials: &[Vec<Trial>])
         if args.verbose {
             row["cases"] = trials.iter().map(|trial| trial.json(policy)).collect();
             let skipped = set.local.folder.skipped.iter();
-            row["skipped"] = skipped.map(|(path, why)| json!({"path": path, "why": why.to_string()})).collect();
+            row["skipped"] =
+                skipped.map(|(path, why)| json!({"path": path, "why": why.to_string()})).collect();
         }
         row
     });

@@ -72,8 +72,10 @@ impl Folder {
         let mut folder = Folder { files: Vec::new(), skipped: Vec::new() };
         let mut open = vec![root.to_owned()];
         while let Some(directory) = open.pop() {
-            let entries = std::fs::read_dir(&directory).with_context(|| format!("cannot read {}", directory.display()))?;
-            let mut paths: Vec<PathBuf> = entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<_>>()?;
+            let entries = std::fs::read_dir(&directory)
+                .with_context(|| format!("cannot read {}", directory.display()))?;
+            let mut paths: Vec<PathBuf> =
+                entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<_>>()?;
             paths.sort();
             for path in paths {
                 folder.visit(root, &path, &mut open)?;
@@ -86,7 +88,8 @@ impl Folder {
 
     fn visit(&mut self, root: &Path, path: &Path, open: &mut Vec<PathBuf>) -> anyhow::Result<()> {
         let below = path.strip_prefix(root).unwrap_or(path).to_string_lossy().replace('\\', "/");
-        let about = std::fs::symlink_metadata(path).with_context(|| format!("cannot read {}", path.display()))?;
+        let about =
+            std::fs::symlink_metadata(path).with_context(|| format!("cannot read {}", path.display()))?;
         let skipped = if about.is_symlink() {
             Some(Skipped::Symlink)
         } else if is_ignored(&below) {
@@ -129,7 +132,8 @@ impl Folder {
 /// Trees and files that repeat or contradict the documentation.
 fn is_ignored(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default();
-    let tree = ["vendor", "node_modules", "third_party", "testdata", "fixtures", "dist", "target"].contains(&name);
+    let tree =
+        ["vendor", "node_modules", "third_party", "testdata", "fixtures", "dist", "target"].contains(&name);
     let file = name.starts_with("CHANGELOG") || name.ends_with(".lock") || name.ends_with(".min.js");
     let lock = matches!(name, "package-lock.json" | "pnpm-lock.yaml");
     tree || file || lock || (name.starts_with('.') && name != ".")

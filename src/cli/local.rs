@@ -69,8 +69,11 @@ impl Local {
             }
         }
         anyhow::ensure!(!places.is_empty(), "no section in this folder");
-        let wanted: Vec<usize> =
-            if how.dense { spans.iter().flat_map(|span| span.clone().take(VECTORS_MAX)).collect() } else { Vec::new() };
+        let wanted: Vec<usize> = if how.dense {
+            spans.iter().flat_map(|span| span.clone().take(VECTORS_MAX)).collect()
+        } else {
+            Vec::new()
+        };
         let vectors = embed(&judge, &passages, &wanted, how.cache);
         let mut index = Index::tuned(how.tuning)?;
         let mut id = 0;

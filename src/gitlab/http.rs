@@ -2,6 +2,7 @@
 //! body is read, what is tried twice, how fast, and what an answer means.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::de::DeserializeOwned;
 use url::Url;
 
-use crate::clock::Clock;
+use crate::clock::{Clock, Millis};
 use crate::gitlab::error::{Call, Error, judge, ours};
 use crate::gitlab::pace::{Lane, Pace};
 
@@ -50,6 +51,9 @@ pub(super) struct Http {
     api: Url,
     token: SecretString,
     pace: Pace,
+    /// GitLab's clock minus ours at the last answer, in milliseconds; `i64::MIN` before the first.
+    skew: AtomicI64,
+    clock: Clock,
     counts: Mutex<BTreeMap<(String, u16), u64>>,
 }
 
@@ -87,7 +91,9 @@ impl Http {
             client,
             api: base.join("api/v4/").map_err(|_| broken("no base address"))?,
             token,
-            pace: Pace::new(clock, CONCURRENCY),
+            skew: AtomicI64::new(i64::MIN),
+            pace: Pace::new(clock.clone(), CONCURRENCY),
+            clock,
             counts: Mutex::default(),
         })
     }
@@ -145,6 +151,23 @@ impl Http {
         counts.iter().map(row).collect()
     }
 
+    /// How far GitLab's clock is ahead of ours, by the last answer, in milliseconds.
+    pub(super) fn skew(&self) -> Option<i64> {
+        Some(self.skew.load(Ordering::Relaxed)).filter(|skew| *skew != i64::MIN)
+    }
+
+    fn look_at_clock(&self, headers: &HeaderMap) {
+        let date = headers.get(header::DATE).and_then(|value| value.to_str().ok());
+        if let Some(at) = date.and_then(|date| chrono::DateTime::parse_from_rfc2822(date).ok()) {
+            self.skew.store(at.timestamp_millis() - self.clock.now(), Ordering::Relaxed);
+        }
+    }
+
+    /// The time by the client's clock.
+    pub(super) fn now(&self) -> Millis {
+        self.pace.now()
+    }
+
     /// How long all reading is paused, because GitLab asked for it.
     pub(super) fn paused_for(&self) -> Option<Duration> {
         self.pace.left(Lane::General)
@@ -198,6 +221,7 @@ impl Http {
         for _ in 0..=REDIRECTS {
             let answer = self.exchange(parts, body, &url, call, limits).await?;
             self.count(&call.endpoint, answer.status().as_u16());
+            self.look_at_clock(answer.headers());
             let after = self.pace.observe(lane, answer.status().as_u16(), answer.headers());
             if answer.status().is_redirection() && parts.method == Method::GET {
                 url = self.onwards(&url, answer.headers(), call).map_err(Failure::last)?;

@@ -18,6 +18,7 @@ mod people;
 mod policy;
 mod projects;
 mod repository;
+pub mod resolve;
 mod thread;
 mod wire;
 mod write;
@@ -39,6 +40,7 @@ pub use pages::Pages;
 pub use people::{Metadata, Role, Token, User, UserId};
 pub use projects::{Group, ProjectRef, Projects};
 pub use repository::{Changes, Read, Tree, TreeRow};
+pub use resolve::{Budget, Outcome, Walk, Why};
 pub use thread::{Award, Issue, Labels, Note, Thread, Vote};
 pub use write::Posted;
 
@@ -68,6 +70,12 @@ impl GitLab {
     /// How often each endpoint answered with which status, since the start.
     pub fn counts(&self) -> Vec<Count> {
         self.http.counts()
+    }
+
+    /// How far GitLab's clock is ahead of ours, by its last answer, in milliseconds (whole seconds, as the
+    /// `Date` header tells them); `None` before the first answer.
+    pub fn clock_skew(&self) -> Option<i64> {
+        self.http.skew()
     }
 
     /// How long reading is paused because GitLab asked for it; `None` when it is not.

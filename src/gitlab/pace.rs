@@ -69,6 +69,10 @@ impl Pace {
         Ok(Pass([permit, single]))
     }
 
+    pub(super) fn now(&self) -> Millis {
+        self.clock.now()
+    }
+
     /// How long the lane is paused still.
     pub(super) fn left(&self, lane: Lane) -> Option<Duration> {
         let left = self.paused[lane as usize].load(Ordering::Relaxed) - self.clock.now();

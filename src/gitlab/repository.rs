@@ -12,8 +12,8 @@ use crate::gitlab::http::{Limits, TOO_LARGE};
 use crate::gitlab::pages::Pages;
 use crate::gitlab::wire::{BranchRow, CompareRow, DiffRow, TreeEntry};
 use crate::reference::RepoPath;
-use crate::target::corpus::OpenProject;
-use crate::target::{Admitted, Blob, ProjectId};
+use crate::target::corpus::{Manifest, OpenProject};
+use crate::target::{Admitted, Blob, Project, ProjectId, Resolved};
 
 /// Bytes in which a NUL makes a file a binary one: what Git looks at.
 const BINARY_WITHIN: usize = 8000;
@@ -21,6 +21,8 @@ const BINARY_WITHIN: usize = 8000;
 const LFS: &str = "version https://git-lfs.github.com/spec/";
 /// Files in a comparison from which on GitLab may have left some out (its `diff_max_files`).
 const COMPARED: usize = 1000;
+/// Pages of a folder that are looked through for one file.
+const FOLDER_PAGES: usize = 20;
 
 /// A file, symbolic link or submodule of a tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,11 +91,22 @@ impl GitLab {
 
     /// All files of a commit (or branch).
     pub fn tree(&self, project: ProjectId, commit: &str) -> Result<Tree<'_>, Error> {
+        self.tree_below(project, commit, "")
+    }
+
+    /// All files below a folder of a commit; all of the commit for an empty folder.
+    pub(super) fn tree_below(
+        &self,
+        project: ProjectId,
+        commit: &str,
+        folder: &str,
+    ) -> Result<Tree<'_>, Error> {
         // The `gitlab` crate sends these parameters in the body of the GET, which proxies may drop.
         let endpoint = Own::get(format!("projects/{project}/repository/tree"))
             .with("ref", commit)
             .with("recursive", true)
             .with("pagination", "keyset");
+        let endpoint = if folder.is_empty() { endpoint } else { endpoint.with("path", folder) };
         Ok(Tree(self.http.pages(&endpoint)?))
     }
 
@@ -114,6 +127,24 @@ impl GitLab {
         Ok(found.map(|(entries, whole)| (rows(entries), whole)))
     }
 
+    /// A file at the head of its project's default branch, now; `None` when it is not there. The tree is asked,
+    /// because only it tells a symbolic link from a file.
+    pub async fn file_at_head(
+        &self,
+        project: &Arc<Project>,
+        path: &RepoPath,
+    ) -> Result<Option<Resolved>, Error> {
+        let Some(branch) = &project.default_branch else { return Ok(None) };
+        let Some(head) = self.head(project.id, branch).await? else { return Ok(None) };
+        let folder = path.as_str().rsplit_once('/').map_or("", |(folder, _)| folder);
+        let Some((rows, _)) = self.folder(project.id, &head, folder, FOLDER_PAGES).await? else {
+            return Ok(None);
+        };
+        let row = rows.into_iter().find(|row| row.path == *path);
+        Ok(row
+            .map(|row| Resolved::observed(Arc::clone(project), head, row.path, row.id, row.mode, None, None)))
+    }
+
     /// The content of an admitted file of at most `cap` bytes; `None` when the object is gone.
     pub async fn read(&self, place: &Admitted, cap: usize) -> Result<Option<Read>, Error> {
         let resolved = place.place();
@@ -122,6 +153,18 @@ impl GitLab {
         match absent(self.http.raw(&Own::get(path), Limits::bytes(cap)).await) {
             Ok(bytes) => Ok(bytes.map(|bytes| content(place, &bytes))),
             Err(Error::Broken(call)) if call.what == TOO_LARGE => Ok(Some(Read::TooLarge)),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The text of a generator's configuration file of at most `cap` bytes; `None` when it is gone, larger or no
+    /// text.
+    pub async fn read_manifest(&self, manifest: &Manifest, cap: usize) -> Result<Option<String>, Error> {
+        let place = manifest.place();
+        let path = format!("projects/{}/repository/blobs/{}/raw", place.project().id, segment(place.blob()));
+        match absent(self.http.raw(&Own::get(path), Limits::bytes(cap)).await) {
+            Ok(bytes) => Ok(bytes.and_then(|bytes| String::from_utf8(bytes.to_vec()).ok())),
+            Err(Error::Broken(call)) if call.what == TOO_LARGE => Ok(None),
             Err(error) => Err(error),
         }
     }

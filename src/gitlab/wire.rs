@@ -42,8 +42,6 @@ pub(super) struct ProjectRow {
     issues_enabled: Option<bool>,
     default_branch: Option<String>,
     forked_from_project: Option<Numbered>,
-    pages_access_level: Option<String>,
-    web_url: Option<String>,
 }
 
 /// Anything with an id.
@@ -88,11 +86,6 @@ impl ProjectRow {
             forked_from: self.forked_from_project.map(|origin| origin.id),
             path,
         })
-    }
-
-    /// What concerns GitLab Pages: who may see the site, and the project's web address.
-    pub(super) fn pages(&self) -> (Option<&str>, Option<&str>) {
-        (self.pages_access_level.as_deref(), self.web_url.as_deref())
     }
 }
 
@@ -151,8 +144,6 @@ pub(super) struct DiffRow {
 
 #[derive(Deserialize)]
 pub(super) struct CompareRow {
-    #[serde(default, deserialize_with = "or_default")]
-    pub(super) commits: Vec<CommitRow>,
     #[serde(default, deserialize_with = "or_default")]
     pub(super) diffs: Vec<DiffRow>,
     #[serde(default, deserialize_with = "or_default")]
@@ -220,7 +211,6 @@ pub(super) struct NoteRow {
     pub(super) system: bool,
     pub(super) internal: Option<bool>,
     pub(super) confidential: Option<bool>,
-    pub(super) noteable_iid: Option<u64>,
 }
 
 #[derive(Deserialize)]
@@ -257,7 +247,6 @@ pub(super) struct LabelRow {
 pub(super) struct HookRow {
     pub(super) id: u64,
     pub(super) url: Option<String>,
-    pub(super) name: Option<String>,
     pub(super) alert_status: Option<String>,
     pub(super) disabled_until: Option<String>,
     pub(super) enable_ssl_verification: Option<bool>,

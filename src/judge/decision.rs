@@ -22,7 +22,8 @@ pub struct Policy {
 
 /// Error rates that were promised, and the probability above which they hold: measured on labelled questions of
 /// projects that nothing was fitted on; see `docs/search.md`.
-const COVER: &[(f32, f32)] = &[(0.0, 1.01), (0.02, 0.97), (0.05, 0.92), (0.1, 0.85), (0.2, 0.7), (0.5, 0.4), (1.0, 0.0)];
+const COVER: &[(f32, f32)] =
+    &[(0.0, 1.01), (0.02, 0.97), (0.05, 0.92), (0.1, 0.85), (0.2, 0.7), (0.5, 0.4), (1.0, 0.0)];
 
 impl Policy {
     /// The policy that keeps the share of wrong answers at `max_wrong` or below.
@@ -68,7 +69,9 @@ pub fn decide(policy: &Policy, kind: f32, judged: &[Judged]) -> Decision {
     }
     if best.is_some_and(|best| best.probability >= policy.cover) {
         let further = judged.iter().skip(1).filter(|other| other.probability >= policy.agree);
-        return Decision::Answer(best.into_iter().chain(further).take(TARGETS_MAX).map(|one| one.key).collect());
+        return Decision::Answer(
+            best.into_iter().chain(further).take(TARGETS_MAX).map(|one| one.key).collect(),
+        );
     }
     if kind < policy.label {
         return Decision::Silent;
@@ -104,7 +107,8 @@ mod tests {
 
     #[test]
     fn a_smaller_error_asks_for_more() {
-        let covers: Vec<f32> = [0.0, 0.01, 0.05, 0.07, 0.3, 1.0].map(|wrong| Policy::promising(wrong).cover).to_vec();
+        let covers: Vec<f32> =
+            [0.0, 0.01, 0.05, 0.07, 0.3, 1.0].map(|wrong| Policy::promising(wrong).cover).to_vec();
         assert!(covers.is_sorted_by(|a, b| a > b), "{covers:?}");
         assert!(Policy::promising(0.0).cover > 1.0, "no error allowed: no answer given");
         assert!(Policy::promising(f32::NAN).cover > 1.0);

@@ -139,19 +139,21 @@ impl Judge {
 
     /// What is known about each candidate.
     pub fn evidence(&self, question: &Question, candidates: &[Candidate<'_>]) -> Vec<Evidence> {
-        let headings: Vec<String> = candidates.iter().map(|candidate| heading(&candidate.section.heading_path)).collect();
-        let bodies = candidates.iter().map(|candidate| section::below_heading(candidate.section, candidate.text));
+        let headings: Vec<String> =
+            candidates.iter().map(|candidate| heading(&candidate.section.heading_path)).collect();
+        let bodies =
+            candidates.iter().map(|candidate| section::below_heading(candidate.section, candidate.text));
         let texts: Vec<(&str, &str)> = headings.iter().map(String::as_str).zip(bodies).collect();
         let readings = question.weigh(|words| self.reader.cover(words.title, words.text, &texts));
         let shares = term_shares(question, &texts);
         let best = candidates.iter().filter_map(|c| c.found).map(|found| found.bm25).fold(0.0, f32::max);
-        let vector = candidates.iter().any(|c| c.found.is_none_or(|f| f.cosine == 0.0)).then(|| self.vector(question));
+        let vector =
+            candidates.iter().any(|c| c.found.is_none_or(|f| f.cosine == 0.0)).then(|| self.vector(question));
         let rows = candidates.iter().zip(&texts).zip(readings.into_iter().zip(shares));
         rows.map(|((candidate, (heading, text)), (reader, term_coverage))| {
             let found = candidate.found;
             let known = found.map(|found| found.cosine).filter(|cosine| *cosine != 0.0);
-            let cosine =
-                known.or_else(|| Some(vector.as_ref()?.cosine(&self.passage_vector(heading, text))));
+            let cosine = known.or_else(|| Some(vector.as_ref()?.cosine(&self.passage_vector(heading, text))));
             Evidence {
                 reader,
                 cosine: cosine.unwrap_or(0.0),
@@ -170,16 +172,21 @@ impl Judge {
     pub fn weigh_blocks(&self, question: &Question, texts: &[&str]) -> Vec<f32> {
         question.weigh(|words| {
             let wanted = question_terms(&words);
-            let sets: Vec<HashSet<String>> = texts.iter().map(|text| terms(text).into_iter().collect()).collect();
+            let sets: Vec<HashSet<String>> =
+                texts.iter().map(|text| terms(text).into_iter().collect()).collect();
             let all = sets.len() as f32;
             let rarity = |term: &str| {
                 let count = sets.iter().filter(|set| set.contains(term)).count() as f32;
                 if count > 0.0 { (1.0 + all / count).ln() } else { 0.0 }
             };
-            let wanted: Vec<(String, f32)> =
-                wanted.into_iter().map(|(term, weight)| (rarity(&term) * weight, term)).map(|(w, t)| (t, w)).collect();
+            let wanted: Vec<(String, f32)> = wanted
+                .into_iter()
+                .map(|(term, weight)| (rarity(&term) * weight, term))
+                .map(|(w, t)| (t, w))
+                .collect();
             let weigh = |set: &HashSet<String>| {
-                let shared: f32 = wanted.iter().filter(|(term, _)| set.contains(term)).map(|(_, weight)| weight).sum();
+                let shared: f32 =
+                    wanted.iter().filter(|(term, _)| set.contains(term)).map(|(_, weight)| weight).sum();
                 // A long block holds more words by chance.
                 shared / (20.0 + set.len() as f32).ln()
             };
@@ -200,7 +207,8 @@ fn term_shares(question: &Question, texts: &[(&str, &str)]) -> Vec<f32> {
         let total: f32 = wanted.iter().map(|(_, weight)| weight).sum();
         let share = |(heading, text): &(&str, &str)| {
             let held: HashSet<String> = terms(heading).into_iter().chain(terms(text)).collect();
-            let shared: f32 = wanted.iter().filter(|(term, _)| held.contains(term)).map(|(_, weight)| weight).sum();
+            let shared: f32 =
+                wanted.iter().filter(|(term, _)| held.contains(term)).map(|(_, weight)| weight).sum();
             if total > 0.0 { shared / total } else { 0.0 }
         };
         texts.iter().map(share).collect()

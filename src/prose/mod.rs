@@ -4,6 +4,8 @@
 //! of it: [`Reference`](crate::reference::Reference)s, which say where to look, and a [`Question`], which weighs
 //! passages and gives numbers.
 
+mod markdown;
+mod mention;
 pub mod question;
 pub mod references;
 

@@ -54,7 +54,7 @@ impl<'a> From<&'a Citation> for Place<'a> {
 pub fn answer(best: &Place<'_>, further: &[Place<'_>], wording: &Wording, marker: &Marker) -> String {
     let sentences = wording.language().sentences();
     let passage = inert::passage(best.path, best.text, best.bytes.clone());
-    let quote = inert::render(best.path, best.text, passage.bytes.clone());
+    let quote = inert::render(best.path, best.text, passage.bytes.clone()).markdown;
     let lines = lines(best.text, &passage.bytes);
     let url = blob_url(wording.web(), best.project_path, best.commit, best.path, lines);
     let mut note =
@@ -128,12 +128,12 @@ pub(crate) fn file_and_lines(sentences: &Sentences, path: &RepoPath, lines: Line
 
 /// The last two things of an answer.
 pub(crate) fn closing(sentences: &Sentences, marker: &Marker) -> String {
-    format!("\n\n*{}*\n\n{marker}\n", sentences.source)
+    format!("\n\n*{}*\n\n{marker}", sentences.source)
 }
 
 /// A note of one fixed sentence.
 pub(crate) fn fixed(sentence: &str, marker: &Marker) -> String {
-    format!("{sentence}\n\n{marker}\n")
+    format!("{sentence}\n\n{marker}")
 }
 
 /// The lines of `text` that hold `bytes`.

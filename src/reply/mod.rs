@@ -11,6 +11,7 @@ pub mod layout;
 pub mod marker;
 mod place;
 mod title;
+pub mod verify;
 mod wording;
 
 pub use language::Language;

@@ -60,13 +60,43 @@ pub(crate) fn is_markdown(path: &RepoPath) -> bool {
 
 /// The address of lines of a file at a commit: `{web}/{project}/-/blob/{commit}/{path}#L{a}-{b}`.
 pub(crate) fn blob_url(web: &str, project: &str, commit: &str, path: &RepoPath, lines: Lines) -> String {
+    format!("{web}/{project}{}", within_project(commit, path, lines))
+}
+
+/// The part of a file's address that follows the project's: `/-/blob/{commit}/{path}#L{a}-{b}`.
+pub(crate) fn within_project(commit: &str, path: &RepoPath, lines: Lines) -> String {
     let segments: Vec<String> = path.as_str().split('/').map(segment).collect();
     let plain = if RENDERED.contains(&extension(path).as_str()) { "?plain=1" } else { "" };
     let range = match lines {
         Lines { first, last } if first == last => format!("#L{first}"),
         Lines { first, last } => format!("#L{first}-{last}"),
     };
-    format!("{web}/{project}/-/blob/{commit}/{}{plain}{range}", segments.join("/"))
+    format!("/-/blob/{commit}/{}{plain}{range}", segments.join("/"))
+}
+
+/// Takes an address that [`blob_url`] made apart: the project's address, commit, path, lines.
+pub(crate) fn parse(url: &str) -> Option<(&str, &str, RepoPath, Lines)> {
+    let (project, rest) = url.split_once("/-/blob/")?;
+    let (commit, rest) = rest.split_once('/')?;
+    let (path, range) = rest.rsplit_once("#L")?;
+    let path = percent_encoding::percent_decode_str(path.strip_suffix("?plain=1").unwrap_or(path));
+    let path = RepoPath::parse(&path.decode_utf8().ok()?)?;
+    let (first, last) = range.split_once('-').unwrap_or((range, range));
+    let lines = Lines::between(first.parse().ok()?, last.parse().ok()?)?;
+    let same = is_project_url(project) && url[project.len()..] == within_project(commit, &path, lines);
+    same.then_some((project, commit, path, lines))
+}
+
+/// Whether an address can be a project's: a web address with at least two segments that need no encoding.
+fn is_project_url(url: &str) -> bool {
+    let rest = ["https://", "http://"].into_iter().find_map(|scheme| url.strip_prefix(scheme));
+    let plain =
+        |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_' | b':' | b'[' | b']');
+    rest.is_some_and(|rest| {
+        let mut segments = rest.split('/');
+        segments.clone().count() >= 3
+            && segments.all(|segment| !segment.is_empty() && segment != "-" && segment.bytes().all(plain))
+    })
 }
 
 /// One segment of a path, encoded. A folder called `-` would read as GitLab's own separator.

@@ -103,7 +103,8 @@ impl Vectors {
 
     /// Forgets the sections of a project.
     pub(super) fn remove_project(&mut self, project: ProjectId) {
-        let paths: Vec<String> = self.files.keys().filter(|key| key.0 == project).map(|key| key.1.clone()).collect();
+        let paths: Vec<String> =
+            self.files.keys().filter(|key| key.0 == project).map(|key| key.1.clone()).collect();
         for path in paths {
             self.remove_file(project, &path);
         }

@@ -22,7 +22,9 @@ impl Fingerprint {
             terms.into_iter().take(TERMS_MAX).map(|(term, weight)| (u64::from(hash(&term)), weight)).collect()
         });
         // Weights in tenths, so that a word of the title counts for more than one of a log.
-        Fingerprint::from_terms(terms.into_iter().map(|(hash, weight)| (hash as u32, (weight * 10.0).min(255.0) as u8)))
+        Fingerprint::from_terms(
+            terms.into_iter().map(|(hash, weight)| (hash as u32, (weight * 10.0).min(255.0) as u8)),
+        )
     }
 
     /// The fingerprint of a text of the corpus, comparable with those of questions: its most frequent terms.
@@ -58,8 +60,14 @@ impl Fingerprint {
     /// Reads what [`Fingerprint::to_bytes`] wrote; `None` where the length is wrong or the order is broken.
     pub fn from_bytes(bytes: &[u8]) -> Option<Fingerprint> {
         let (terms, rest) = bytes.as_chunks::<5>();
-        let terms: Vec<(u32, u8)> = terms.iter().map(|&[a, b, c, d, count]| (u32::from_le_bytes([a, b, c, d]), count)).collect();
+        let terms: Vec<(u32, u8)> =
+            terms.iter().map(|&[a, b, c, d, count]| (u32::from_le_bytes([a, b, c, d]), count)).collect();
         (rest.is_empty() && terms.is_sorted_by(|a, b| a.0 < b.0)).then_some(Fingerprint(terms))
+    }
+
+    /// The hashed terms with their counts, in rising order of the hash.
+    pub fn terms(&self) -> &[(u32, u8)] {
+        &self.0
     }
 
     /// Whether nothing is left of the question.
@@ -70,7 +78,8 @@ impl Fingerprint {
 
 /// How alike two questions are, from 0 to 1: the cosine of their weighted terms.
 pub fn similarity(a: &Fingerprint, b: &Fingerprint) -> f32 {
-    let norm = |print: &Fingerprint| print.0.iter().map(|(_, count)| f32::from(*count).powi(2)).sum::<f32>().sqrt();
+    let norm =
+        |print: &Fingerprint| print.0.iter().map(|(_, count)| f32::from(*count).powi(2)).sum::<f32>().sqrt();
     let (mut left, mut right) = (a.0.iter().peekable(), b.0.iter().peekable());
     let mut product = 0.0;
     while let (Some(x), Some(y)) = (left.peek(), right.peek()) {
@@ -96,5 +105,6 @@ fn hash(term: &str) -> u32 {
 
 /// FNV-1a: stable between builds and machines, which the standard hasher is not.
 pub(super) fn wide(text: &str) -> u64 {
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+    text.bytes()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
 }

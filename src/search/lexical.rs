@@ -85,7 +85,8 @@ impl Lexical {
         let mut schema = Schema::builder();
         let text = |analyser: &str| {
             let indexing = TextFieldIndexing::default().set_tokenizer(analyser);
-            TextOptions::default().set_indexing_options(indexing.set_index_option(IndexRecordOption::WithFreqs))
+            TextOptions::default()
+                .set_indexing_options(indexing.set_index_option(IndexRecordOption::WithFreqs))
         };
         let fields = Fields {
             key: schema.add_text_field("key", STRING),
@@ -166,7 +167,10 @@ impl Lexical {
         });
         match failed.into_inner() {
             Some(error) => Err(error),
-            None => Ok(scores.into_iter().map(|(section, (project, score))| Hit { section, project, score }).collect()),
+            None => Ok(scores
+                .into_iter()
+                .map(|(section, (project, score))| Hit { section, project, score })
+                .collect()),
         }
     }
 
@@ -191,7 +195,8 @@ impl Lexical {
         let mut best: HashMap<u64, Passage> = HashMap::new();
         for (score, address) in hits {
             let fast = searcher.segment_reader(address.segment_ord).fast_fields();
-            let value = |name: &str| -> Result<u64, Error> { Ok(fast.u64(name)?.first(address.doc_id).unwrap_or(0)) };
+            let value =
+                |name: &str| -> Result<u64, Error> { Ok(fast.u64(name)?.first(address.doc_id).unwrap_or(0)) };
             let score = if value("code")? == 1 { score * tuning.boosts.code } else { score };
             let passage = Passage { project: value("project")?, page: value("page")?, score };
             let entry = best.entry(value("section")?).or_insert(passage);
@@ -218,7 +223,11 @@ impl Lexical {
         for (term, weight) in terms.prose {
             let found = searcher.doc_freq(&Term::from_field_text(self.fields.body, &term))? as f32;
             let worth = weight * (1.0 + (documents - found + 0.5) / (found + 0.5)).ln();
-            clauses.push((worth, prose.iter().map(|&(field, boost)| (field, boost * weight)).collect(), term));
+            clauses.push((
+                worth,
+                prose.iter().map(|&(field, boost)| (field, boost * weight)).collect(),
+                term,
+            ));
         }
         for (term, weight) in terms.names {
             let found = searcher.doc_freq(&Term::from_field_text(self.fields.names, &term))? as f32;

@@ -101,7 +101,12 @@ impl Index {
 
     /// An empty index that weighs hits in its own way.
     pub fn tuned(tuning: Tuning) -> Result<Index, Error> {
-        Ok(Index { lexical: Lexical::new()?, vectors: dense::Vectors::default(), sections: HashMap::new(), tuning })
+        Ok(Index {
+            lexical: Lexical::new()?,
+            vectors: dense::Vectors::default(),
+            sections: HashMap::new(),
+            tuning,
+        })
     }
 
     /// Weighs hits in another way from now on.

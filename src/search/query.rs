@@ -130,8 +130,22 @@ fn parts(text: &str) -> Vec<Part<'_>> {
 fn is_noise_heading(title: &str) -> bool {
     let title = title.to_lowercase();
     let about = [
-        "version", "platform", "environment", "system", "operating", " os", "configuration details", "log", "debug",
-        "checklist", "checks", "prerequisite", "search", "installation method", "installed plugins", "output of",
+        "version",
+        "platform",
+        "environment",
+        "system",
+        "operating",
+        " os",
+        "configuration details",
+        "log",
+        "debug",
+        "checklist",
+        "checks",
+        "prerequisite",
+        "search",
+        "installation method",
+        "installed plugins",
+        "output of",
     ];
     about.iter().any(|word| title.contains(word)) || title == "os"
 }
@@ -141,8 +155,25 @@ fn is_form_heading(title: &str) -> bool {
     let title = title.to_lowercase();
     let title = title.trim_end_matches([':', '?', '.']);
     let words = [
-        "question", "summary", "description", "details", "additional", "context", "describe", "steps", "reproduce",
-        "example", "expected", "actual", "behavior", "behaviour", "issue", "problem", "what", "related", "bug",
+        "question",
+        "summary",
+        "description",
+        "details",
+        "additional",
+        "context",
+        "describe",
+        "steps",
+        "reproduce",
+        "example",
+        "expected",
+        "actual",
+        "behavior",
+        "behaviour",
+        "issue",
+        "problem",
+        "what",
+        "related",
+        "bug",
     ];
     title.len() < 60 && words.iter().any(|word| title.contains(word))
 }
@@ -152,19 +183,23 @@ fn is_noise(row: &str) -> bool {
     let lower = row.to_lowercase();
     let table = row.starts_with('|') && row.ends_with('|');
     let check = ["- [x]", "- [ ]", "* [x]", "* [ ]"].iter().any(|mark| lower.starts_with(mark));
-    let stamp = row.len() > 10 && row.as_bytes()[..4].iter().all(u8::is_ascii_digit) && row.as_bytes()[4] == b'-';
+    let stamp =
+        row.len() > 10 && row.as_bytes()[..4].iter().all(u8::is_ascii_digit) && row.as_bytes()[4] == b'-';
     let digits = row.chars().filter(char::is_ascii_digit).count();
     let dense = row.len() > 12 && digits * 3 > row.len();
-    let log = ["debug ", "trace ", "info ", "[debug]", "[info]", "[trace]", "at "].iter().any(|m| lower.starts_with(m));
+    let log = ["debug ", "trace ", "info ", "[debug]", "[info]", "[trace]", "at "]
+        .iter()
+        .any(|m| lower.starts_with(m));
     table || check || stamp || dense || (log && !row.ends_with('?'))
 }
 
 /// The weight of a row of fenced code.
 fn listing_weight(row: &str, places: &Places) -> f32 {
     let lower = row.to_lowercase();
-    let names_error = ["error", "warning", "fail", "cannot", "could not", "not found", "unable", "invalid", "×", "panic"]
-        .iter()
-        .any(|word| lower.contains(word));
+    let names_error =
+        ["error", "warning", "fail", "cannot", "could not", "not found", "unable", "invalid", "×", "panic"]
+            .iter()
+            .any(|word| lower.contains(word));
     match () {
         () if names_error => places.message,
         () if is_noise(row.trim()) => places.noise,
@@ -188,6 +223,7 @@ fn sentences(row: &str, places: &Places, add: &mut impl FnMut(&str, f32)) {
 
 fn asks(sentence: &str) -> bool {
     let lower = sentence.to_lowercase();
-    let words = ["how ", "why ", "is there", "can i", "can we", "where ", "what ", "which ", "whether ", "possible"];
+    let words =
+        ["how ", "why ", "is there", "can i", "can we", "where ", "what ", "which ", "whether ", "possible"];
     words.iter().any(|word| lower.contains(word))
 }

@@ -40,7 +40,8 @@ pub(super) fn cut(path: &RepoPath, text: &str) -> Vec<Section> {
 /// Whether a row opens a block whose content is no markup of the page: listing, literal, passthrough, comment,
 /// table, Markdown fence. Example, sidebar and quotation blocks may not hold sections either.
 fn delimits(row: &str) -> bool {
-    let block = row.len() >= 4 && ["-", ".", "+", "/", "=", "*", "_"].iter().any(|mark| row.replace(mark, "").is_empty());
+    let block = row.len() >= 4
+        && ["-", ".", "+", "/", "=", "*", "_"].iter().any(|mark| row.replace(mark, "").is_empty());
     block || row == "--" || row.starts_with("```") || matches!(row, "|===" | ",===" | ":===" | "!===")
 }
 

@@ -39,7 +39,11 @@ struct Row<'a> {
 pub(super) fn of_document(text: &str, within: Range<usize>) -> Vec<Block> {
     let Some(part) = text.get(within.clone()) else { return Vec::new() };
     let rows: Vec<Row<'_>> = lines::numbered(part)
-        .map(|(start, row)| Row { start: within.start + start, end: within.start + start + row.len(), text: row })
+        .map(|(start, row)| Row {
+            start: within.start + start,
+            end: within.start + start + row.len(),
+            text: row,
+        })
         .collect();
     let mut blocks = Vec::new();
     let mut at = 0;
@@ -77,7 +81,8 @@ fn block_at(rows: &[Row<'_>], at: usize) -> (Shape, usize) {
     while at < rows.len() && !(at > start && breaks_paragraph(rows[at].text)) {
         at += 1;
     }
-    let literal = rows[at - 1].text.trim_end().ends_with("::") && rows.get(at).is_some_and(|r| r.text.trim().is_empty());
+    let literal = rows[at - 1].text.trim_end().ends_with("::")
+        && rows.get(at).is_some_and(|r| r.text.trim().is_empty());
     if literal {
         let below = indented(rows, at, indent(rows[start].text) + 1);
         return (Shape::Paragraph, if below > at { below } else { at });
@@ -87,7 +92,11 @@ fn block_at(rows: &[Row<'_>], at: usize) -> (Shape, usize) {
 }
 
 fn breaks_paragraph(row: &str) -> bool {
-    row.trim().is_empty() || fence(row).is_some() || opens_box(row) || item(row).is_some() || row.starts_with('|')
+    row.trim().is_empty()
+        || fence(row).is_some()
+        || opens_box(row)
+        || item(row).is_some()
+        || row.starts_with('|')
 }
 
 /// The row after the fence's end; an unclosed fence runs to the end.
@@ -142,7 +151,10 @@ fn fence(row: &str) -> Option<&str> {
 /// `.. directive::`.
 fn opens_box(row: &str) -> bool {
     let bare = row.trim_start();
-    bare.starts_with("!!! ") || bare.starts_with("???") || bare.starts_with("=== \"") || bare.starts_with(".. ")
+    bare.starts_with("!!! ")
+        || bare.starts_with("???")
+        || bare.starts_with("=== \"")
+        || bare.starts_with(".. ")
 }
 
 /// The column at which the content of the list item in this row begins.

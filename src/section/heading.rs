@@ -82,7 +82,10 @@ pub(super) fn length(own: &str) -> usize {
     let mut rows = lines::numbered(own).peekable();
     let mut end = 0;
     while let Some(&(_, row)) = rows.peek() {
-        let label = row.starts_with(".. _") || row.starts_with("[[") || row.starts_with("[#") || row.trim().is_empty();
+        let label = row.starts_with(".. _")
+            || row.starts_with("[[")
+            || row.starts_with("[#")
+            || row.trim().is_empty();
         if !label {
             break;
         }

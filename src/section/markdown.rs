@@ -86,7 +86,8 @@ fn plain<'a>(heading: Node<'a>) -> String {
 fn attributes(whole: &str) -> (String, Option<String>) {
     let split = whole.strip_suffix('}').and_then(|inner| inner.rsplit_once('{'));
     let Some((title, list)) = split else { return (whole.to_owned(), None) };
-    let marked = list.trim_start().trim_start_matches(':').trim_start().starts_with(['#', '.']) || list.contains('=');
+    let marked =
+        list.trim_start().trim_start_matches(':').trim_start().starts_with(['#', '.']) || list.contains('=');
     if !marked || title.trim().is_empty() {
         return (whole.to_owned(), None);
     }

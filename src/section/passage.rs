@@ -24,7 +24,9 @@ pub fn passages(section: &Section, text: &str) -> Vec<Range<usize>> {
     for piece in blocks::of_document(text, body).into_iter().flat_map(|block| pieces(text, block)) {
         let count = text[piece.clone()].split_whitespace().count();
         match found.last_mut() {
-            Some(open) if words + count <= WORDS_MAX && (words < WORDS_AIM || count < WORDS_MAX - WORDS_AIM) => {
+            Some(open)
+                if words + count <= WORDS_MAX && (words < WORDS_AIM || count < WORDS_MAX - WORDS_AIM) =>
+            {
                 open.end = piece.end;
                 words += count;
             }
@@ -77,7 +79,8 @@ pub(super) fn sentences(paragraph: &str) -> Vec<Range<usize>> {
         let from = *start.get_or_insert(at);
         in_code ^= c == '`';
         let wide = matches!(c, '。' | '\u{ff01}' | '\u{ff1f}');
-        let narrow = matches!(c, '.' | '!' | '?') && chars.peek().is_none_or(|(_, next)| next.is_whitespace());
+        let narrow =
+            matches!(c, '.' | '!' | '?') && chars.peek().is_none_or(|(_, next)| next.is_whitespace());
         if !in_code && (wide || narrow) {
             found.push(from..at + c.len_utf8());
             start = None;

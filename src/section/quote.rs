@@ -45,7 +45,11 @@ fn units(section: &Section, text: &str) -> Vec<Block> {
         Kind::Doc => blocks::of_document(text, body),
         Kind::Code => vec![Block { shape: Shape::Code, bytes: body }],
     };
-    blocks.into_iter().flat_map(|block| broken(text, block)).filter(|unit| (1..=QUOTE_MAX).contains(&unit.bytes.len())).collect()
+    blocks
+        .into_iter()
+        .flat_map(|block| broken(text, block))
+        .filter(|unit| (1..=QUOTE_MAX).contains(&unit.bytes.len()))
+        .collect()
 }
 
 fn broken(text: &str, block: Block) -> Vec<Block> {
@@ -66,7 +70,10 @@ fn broken(text: &str, block: Block) -> Vec<Block> {
         }
     }
     let start = block.bytes.start;
-    packed.into_iter().map(|part| Block { shape: block.shape, bytes: start + part.start..start + part.end }).collect()
+    packed
+        .into_iter()
+        .map(|part| Block { shape: block.shape, bytes: start + part.start..start + part.end })
+        .collect()
 }
 
 /// The lines of a block, blank ones left out.
@@ -78,7 +85,8 @@ fn rows(whole: &str) -> Vec<Range<usize>> {
 /// Grows from the best unit to what belongs to it, as a range of units.
 fn grow(units: &[Block], scores: &[f32], best: usize) -> Range<usize> {
     let mut span = best..best + 1;
-    let fits = |span: &Range<usize>| units[span.end - 1].bytes.end - units[span.start].bytes.start <= QUOTE_MAX;
+    let fits =
+        |span: &Range<usize>| units[span.end - 1].bytes.end - units[span.start].bytes.start <= QUOTE_MAX;
     let solid = |at: usize| matches!(units[at].shape, Shape::Code | Shape::Table);
     // Code needs the words before it; words that end before code need the code.
     if solid(best) && best > 0 {

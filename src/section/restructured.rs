@@ -57,7 +57,8 @@ fn title_at<'a>(rows: &[(usize, &'a str)], at: usize) -> Option<Title<'a>> {
         return Some(Title { text: text.trim(), mark, overlined: true, rows: 3 });
     }
     let (text, under) = (over, text);
-    let title = blank_before && rule(under) && !text.starts_with([' ', '\t']) && !text.is_empty() && !rule(text);
+    let title =
+        blank_before && rule(under) && !text.starts_with([' ', '\t']) && !text.is_empty() && !rule(text);
     // docutils wants the rule as long as the title; it only warns from four characters on.
     if !title || (under.len() < 4 && under.chars().count() < text.chars().count()) {
         return None;
@@ -102,7 +103,8 @@ impl Ids {
                 id.push('-');
             }
         }
-        let id = id.trim_start_matches(|c: char| c.is_ascii_digit() || c == '-').trim_end_matches('-').to_owned();
+        let id =
+            id.trim_start_matches(|c: char| c.is_ascii_digit() || c == '-').trim_end_matches('-').to_owned();
         if !id.is_empty() && self.taken.insert(id.clone()) {
             return id;
         }

@@ -30,14 +30,16 @@ fn markdown_is_cut_at_headings() {
 
 #[test]
 fn anchors_keep_runs_of_hyphens() {
-    let text = "# foo_bar -- baz\n# Über config.toml & C++\n# What's new in 3.5 (beta)?\n# `--output <mode>`\n";
+    let text =
+        "# foo_bar -- baz\n# Über config.toml & C++\n# What's new in 3.5 (beta)?\n# `--output <mode>`\n";
     let anchors: Vec<_> = titles("a.md", text).into_iter().filter_map(|row| row.1).collect();
     assert_eq!(anchors, ["foo_bar----baz", "über-configtoml--c", "whats-new-in-35-beta", "--output-mode"]);
 }
 
 #[test]
 fn front_matter_gives_the_title_and_no_text() {
-    let text = "---\ntitle: \"The guide\"\nlayout: x\n---\n\nHello.\n\n## Part {#own-id}\nx\n### Sub { #sub .c }\n";
+    let text =
+        "---\ntitle: \"The guide\"\nlayout: x\n---\n\nHello.\n\n## Part {#own-id}\nx\n### Sub { #sub .c }\n";
     let sections = cut(&path("a.md"), text);
     assert_eq!(sections[0].heading_path, ["The guide"]);
     assert_eq!(sections[0].lines, Lines { first: 5, last: 7 });
@@ -116,7 +118,11 @@ fn a_quote_joins_words_and_code() {
 
 #[test]
 fn long_paragraphs_are_quoted_by_sentences() {
-    let text = format!("# T\n\n{}The asked fact stands here. {}", "Nothing here. ".repeat(120), "Nor here. ".repeat(90));
+    let text = format!(
+        "# T\n\n{}The asked fact stands here. {}",
+        "Nothing here. ".repeat(120),
+        "Nor here. ".repeat(90)
+    );
     let section = cut(&path("a.md"), &text).pop().unwrap();
     let score = |texts: &[&str]| texts.iter().map(|text| f32::from(text.contains("asked fact"))).collect();
     let quote = best_quote(&section, &text, score).unwrap();
@@ -136,8 +142,8 @@ fn passages_never_cut_code() {
 
 fn names() -> impl Strategy<Value = &'static str> {
     let names = [
-        "a.md", "a.mdx", "a.rst", "a.adoc", "a.txt", "a.rs", "a.go", "a.py", "a.ts", "A.java", "a.c", "a.rb", "a.sh",
-        "a.toml", "LICENSE",
+        "a.md", "a.mdx", "a.rst", "a.adoc", "a.txt", "a.rs", "a.go", "a.py", "a.ts", "A.java", "a.c", "a.rb",
+        "a.sh", "a.toml", "LICENSE",
     ];
     prop::sample::select(names.to_vec())
 }
@@ -145,11 +151,48 @@ fn names() -> impl Strategy<Value = &'static str> {
 /// Documents made of what the cutters look for, in any order.
 fn documents() -> impl Strategy<Value = String> {
     let pieces = [
-        "# Head\n", "## Häd\n", "Title\n===\n", "---\n", "===\nOver\n===\n", "```\n", "~~~~\n", "- item\n", "  more\n",
-        "| a | b |\n", "\n", "\r\n", "\r", "text. More text? ", "Ω日本。", "/// doc comment here\n", "fn x() {\n", "}\n",
-        "// a comment of some length\n", "func F(\n", "\"\"\"", "def f():\n", "/*\n", "*/\n", "= T\n", "[#i]\n", "----\n",
-        ".. _l:\n", "::\n", "    indented\n", "\t", "+++\n", "title: x\n", "!!! note\n", "\u{feff}", "> # q\n", "key: 1\n",
-        "# a comment that is long enough\n", "<!-- ", "-->\n", "\0", "{#id}\n",
+        "# Head\n",
+        "## Häd\n",
+        "Title\n===\n",
+        "---\n",
+        "===\nOver\n===\n",
+        "```\n",
+        "~~~~\n",
+        "- item\n",
+        "  more\n",
+        "| a | b |\n",
+        "\n",
+        "\r\n",
+        "\r",
+        "text. More text? ",
+        "Ω日本。",
+        "/// doc comment here\n",
+        "fn x() {\n",
+        "}\n",
+        "// a comment of some length\n",
+        "func F(\n",
+        "\"\"\"",
+        "def f():\n",
+        "/*\n",
+        "*/\n",
+        "= T\n",
+        "[#i]\n",
+        "----\n",
+        ".. _l:\n",
+        "::\n",
+        "    indented\n",
+        "\t",
+        "+++\n",
+        "title: x\n",
+        "!!! note\n",
+        "\u{feff}",
+        "> # q\n",
+        "key: 1\n",
+        "# a comment that is long enough\n",
+        "<!-- ",
+        "-->\n",
+        "\0",
+        "{#id}\n",
     ];
     prop::collection::vec(prop::sample::select(pieces.to_vec()), 0..60).prop_map(|pieces| pieces.concat())
 }
@@ -192,8 +235,26 @@ proptest! {
 
 #[test]
 fn hostile_text_takes_linear_time() {
-    let hostile = ["#", "# ", "/*\n", "\"\"\"\n", "def f(\n", "- ", "> ", "```\n", "\n", "=\n", "a\n=\n", "[[\n", "    x\n\n", "a. "];
-    for (piece, name) in hostile.iter().flat_map(|piece| ["a.md", "a.rst", "a.adoc", "a.go", "a.py", "a.yml"].map(|n| (piece, n))) {
+    let hostile = [
+        "#",
+        "# ",
+        "/*\n",
+        "\"\"\"\n",
+        "def f(\n",
+        "- ",
+        "> ",
+        "```\n",
+        "\n",
+        "=\n",
+        "a\n=\n",
+        "[[\n",
+        "    x\n\n",
+        "a. ",
+    ];
+    for (piece, name) in hostile
+        .iter()
+        .flat_map(|piece| ["a.md", "a.rst", "a.adoc", "a.go", "a.py", "a.yml"].map(|n| (piece, n)))
+    {
         let text = piece.repeat(60_000 / piece.len());
         let begun = std::time::Instant::now();
         let sections = cut(&path(name), &text);

@@ -97,6 +97,7 @@ const SET_HEAD: &str = "UPDATE project SET head = $2, synced_at = $3 WHERE id = 
 const FORGET_HEAD: &str = "UPDATE project SET head = NULL WHERE id = $1";
 const FORGET_PROJECT: &str = "DELETE FROM project WHERE id = $1";
 const FILES: &str = "SELECT path, blob, mode, bytes, skipped FROM file WHERE project_id = $1 ORDER BY path";
+const FILE: &str = "SELECT path, blob, mode, bytes, skipped FROM file WHERE project_id = $1 AND path = $2";
 const FORGET_FILE: &str = "DELETE FROM file WHERE project_id = $1 AND path = $2";
 const FORGET_FILES: &str = "DELETE FROM file WHERE project_id = $1";
 const SAVE_FILE: &str = "
@@ -326,6 +327,21 @@ impl Store {
                 skipped,
             })
             .collect())
+    }
+
+    /// One file of a project as last synced.
+    ///
+    /// # Errors
+    /// The database.
+    pub async fn file(&self, project: ProjectId, path: &str) -> Result<Option<FileRow>> {
+        let row: Option<(String, String, String, i64, Option<String>)> = read!(self, pool => sqlx::query_as(FILE).bind(project as i64).bind(path).fetch_optional(pool).await?);
+        Ok(row.map(|(path, blob, mode, bytes, skipped)| FileRow {
+            path,
+            blob,
+            mode,
+            bytes: bytes as u64,
+            skipped,
+        }))
     }
 
     /// Replaces a file and its sections, in one transaction.

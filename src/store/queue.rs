@@ -126,6 +126,9 @@ const BURIED: &str = "
 const DUE: &str = "SELECT COUNT(*) FROM queue WHERE state = 'ready' AND run_at <= $1";
 const NEXT: &str = "
     SELECT MIN(CASE WHEN lease_until > run_at THEN lease_until ELSE run_at END) FROM queue WHERE state = 'ready'";
+/// Repositories that wait for their first tries.
+const REPOSITORIES: &str = "
+    SELECT COUNT(*) FROM queue WHERE state = 'ready' AND iid = 0 AND attempts < 3";
 const UNBURY: &str = "
     UPDATE queue SET state = 'ready', attempts = 0, first_failed_at = NULL, run_at = $1 WHERE state = 'buried'";
 const PRUNE_IDLE: &str = "DELETE FROM queue WHERE state = 'idle' AND wanted_at < $1";
@@ -251,6 +254,15 @@ impl Store {
             read!(self, pool => sqlx::query_as(BURIED).fetch_all(pool).await?);
         let place = |project: i64, iid: i64| Place { project: project as u64, iid: iid as u64 };
         Ok(rows.into_iter().map(|(p, i, failure, attempts)| (place(p, i), failure, attempts)).collect())
+    }
+
+    /// How many repositories wait to be read, those left out that failed three times.
+    ///
+    /// # Errors
+    /// The database.
+    pub async fn repositories_waiting(&self) -> Result<i64> {
+        let (count,): (i64,) = read!(self, pool => sqlx::query_as(REPOSITORIES).fetch_one(pool).await?);
+        Ok(count)
     }
 
     /// Digs up every buried row for another try.

@@ -11,6 +11,11 @@ pub const BOT_IDS: &str = "bot_ids";
 /// A hash of the corpus predicate's configuration at the last start.
 pub const PREDICATE: &str = "predicate";
 
+/// Set once the group's projects have been listed.
+pub const GROUP_READ: &str = "group_read";
+/// Set once the corpus has been read for the first time.
+pub const CORPUS_READY: &str = "corpus_ready";
+
 const GET: &str = "SELECT value FROM setting WHERE key = $1";
 const SET: &str = "
     INSERT INTO setting (key, value) VALUES ($1, $2) ON CONFLICT (key) DO UPDATE SET value = excluded.value";

@@ -29,7 +29,9 @@ pub async fn embed_some(
     }
     let reader = Arc::clone(reader);
     let embedded = tokio::task::spawn_blocking(move || {
-        rows.into_iter().map(|row| (row.id, row.project, row.path.clone(), vectors(&reader, &row))).collect::<Vec<_>>()
+        rows.into_iter()
+            .map(|row| (row.id, row.project, row.path.clone(), vectors(&reader, &row)))
+            .collect::<Vec<_>>()
     })
     .await
     .unwrap_or_default();
@@ -41,5 +43,7 @@ fn vectors(reader: &signpost_reader::Reader, row: &SectionRow) -> Vec<u8> {
     let section = alone(row);
     let heading = row.headings.join(" > ");
     let ranges = passages(&section, &row.body).into_iter().take(PASSAGES);
-    ranges.flat_map(|range| Vector::quantise(&reader.embed_passage(&heading, &row.body[range])).to_bytes()).collect()
+    ranges
+        .flat_map(|range| Vector::quantise(&reader.embed_passage(&heading, &row.body[range])).to_bytes())
+        .collect()
 }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use futures_util::StreamExt;
 
 use crate::clock::Clock;
+use crate::docsite;
 use crate::gitlab::{Error as GitLabError, GitLab, Read, TreeRow};
 use crate::reference::RepoPath;
 use crate::store::corpus::FileRow;
@@ -80,7 +81,8 @@ impl Syncer {
                 listed.insert(project.id, project);
             }
         }
-        for id in known.keys().filter(|id| !listed.contains_key(id)) {
+        let unlisted: Vec<ProjectId> = known.keys().filter(|id| !listed.contains_key(id)).copied().collect();
+        for id in &unlisted {
             match self.gitlab.project(*id).await? {
                 Some(project) => {
                     listed.insert(*id, project);
@@ -151,7 +153,12 @@ impl Syncer {
         Ok(synced)
     }
 
-    async fn sync_tree(&self, project: &Arc<Project>, head: &str, synced: &mut Synced) -> Result<(), SyncError> {
+    async fn sync_tree(
+        &self,
+        project: &Arc<Project>,
+        head: &str,
+        synced: &mut Synced,
+    ) -> Result<(), SyncError> {
         let mut gone: HashMap<String, FileRow> =
             self.store.files(project.id).await?.into_iter().map(|f| (f.path.clone(), f)).collect();
         let mut wanted = Vec::new();
@@ -169,6 +176,7 @@ impl Syncer {
         }
         for path in gone.into_keys() {
             self.store.forget_file(project.id, &path, self.clock.now()).await?;
+            self.store.save_docsite(project.id, &path, None).await?;
             synced.changed.push(path);
         }
         let mut reading = futures_util::stream::iter(wanted)
@@ -192,8 +200,15 @@ impl Syncer {
         row: TreeRow,
     ) -> Result<Option<(String, usize, u64)>, SyncError> {
         let TreeRow { path, id, mode } = row;
-        let place =
-            Resolved::observed(Arc::clone(project), head.to_owned(), path.clone(), id.clone(), mode.clone(), None, None);
+        let place = Resolved::observed(
+            Arc::clone(project),
+            head.to_owned(),
+            path.clone(),
+            id.clone(),
+            mode.clone(),
+            None,
+            None,
+        );
         let (skipped, text) = match self.corpus.admit(place, &Audience::of_index(project)) {
             Err(refusal) => (Some(refusal.name()), None),
             Ok(admitted) => match self.gitlab.read(&admitted, FILE_MAX).await? {
@@ -205,10 +220,17 @@ impl Syncer {
                 None => return Ok(None),
             },
         };
-        let sections = text.as_ref().map(|blob| file::sections(project.id, &path, blob.text())).unwrap_or_default();
+        let sections =
+            text.as_ref().map(|blob| file::sections(project.id, &path, blob.text())).unwrap_or_default();
         let skipped = skipped.or(sections.is_empty().then_some("no_sections"));
         let bytes = text.as_ref().map_or(0, |blob| blob.text().len() as u64);
-        let file = FileRow { path: path.as_str().to_owned(), blob: id, mode, bytes, skipped: skipped.map(str::to_owned) };
+        let file = FileRow {
+            path: path.as_str().to_owned(),
+            blob: id,
+            mode,
+            bytes,
+            skipped: skipped.map(str::to_owned),
+        };
         self.store.save_file(project.id, &file, &sections, self.clock.now()).await?;
         if let Some(blob) = &text {
             self.save_docsite(project.id, &path, blob.text()).await?;
@@ -216,8 +238,10 @@ impl Syncer {
         Ok(Some((file.path, sections.len(), bytes)))
     }
 
-    async fn save_docsite(&self, _project: ProjectId, _path: &RepoPath, _text: &str) -> Result<(), SyncError> {
-        Ok(())
+    /// Keeps what declares a documentation site or moves one of its pages.
+    async fn save_docsite(&self, project: ProjectId, path: &RepoPath, text: &str) -> Result<(), SyncError> {
+        let tells = docsite::is_manifest(path) || docsite::moves_pages(path, text);
+        Ok(self.store.save_docsite(project, path.as_str(), tells.then_some(text)).await?)
     }
 
     /// After a change of the configured globs: files that the predicate no longer lists are dropped, and every
@@ -229,7 +253,8 @@ impl Syncer {
         for row in self.store.projects().await? {
             let id = row.project.id;
             for file in self.store.files(id).await? {
-                let listed = RepoPath::parse(&file.path).is_some_and(|path| self.corpus.admit_path(&path).is_ok());
+                let listed =
+                    RepoPath::parse(&file.path).is_some_and(|path| self.corpus.admit_path(&path).is_ok());
                 if !listed {
                     self.store.forget_file(id, &file.path, self.clock.now()).await?;
                 }

@@ -115,13 +115,17 @@ fn sections(path: &str, text: &str) -> Vec<(u32, String)> {
     let mut fence: Option<String> = None;
     let rows: Vec<&str> = text.split('\n').collect();
     let front = rows.first().is_some_and(|row| row.trim() == "---");
-    let end = if front { rows.iter().skip(1).position(|row| row.trim() == "---").map(|at| at + 2) } else { None };
+    let end =
+        if front { rows.iter().skip(1).position(|row| row.trim() == "---").map(|at| at + 2) } else { None };
     for (number, row) in rows.iter().enumerate().skip(end.unwrap_or(0)) {
         let bare = row.trim_start();
         let mark = bare.chars().next().filter(|mark| "`~".contains(*mark));
         let length = mark.map_or(0, |mark| bare.len() - bare.trim_start_matches(mark).len());
         if let Some(open) = &fence {
-            if length >= 3 && bare.starts_with(open.as_str()) && bare.trim().trim_matches(|c| open.starts_with(c)).is_empty() {
+            if length >= 3
+                && bare.starts_with(open.as_str())
+                && bare.trim().trim_matches(|c| open.starts_with(c)).is_empty()
+            {
                 fence = None;
             }
             continue;

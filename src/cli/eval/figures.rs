@@ -126,9 +126,13 @@ impl fmt::Display for Figures {
         let places = |f: &mut fmt::Formatter<'_>, name: &str, places: &Places| {
             let of = self.answerable;
             let mrr = places.reciprocal / (of.max(1) as f64);
-            let shares = [places.first, places.three, places.ten, places.twenty].map(|count| share(count, of));
+            let shares =
+                [places.first, places.three, places.ten, places.twenty].map(|count| share(count, of));
             let [one, three, ten, twenty] = shares;
-            writeln!(f, "  {name:8} hit1 {one:.3}  hit3 {three:.3}  hit10 {ten:.3}  hit20 {twenty:.3}  mrr10 {mrr:.3}")
+            writeln!(
+                f,
+                "  {name:8} hit1 {one:.3}  hit3 {three:.3}  hit10 {ten:.3}  hit20 {twenty:.3}  mrr10 {mrr:.3}"
+            )
         };
         places(f, "lexical", &self.lexical)?;
         places(f, "fused", &self.fused)?;

@@ -60,8 +60,12 @@ pub fn policies(trials: &[Vec<Trial>], max_wrong: f32) -> Vec<Policy> {
     let shipped = Policy::promising(max_wrong);
     (0..trials.len())
         .map(|left_out| {
-            let others: Vec<&Trial> =
-                trials.iter().enumerate().filter(|(at, _)| *at != left_out).flat_map(|(_, set)| set).collect();
+            let others: Vec<&Trial> = trials
+                .iter()
+                .enumerate()
+                .filter(|(at, _)| *at != left_out)
+                .flat_map(|(_, set)| set)
+                .collect();
             cover(&others, shipped, f64::from(max_wrong))
         })
         .collect()
@@ -69,7 +73,8 @@ pub fn policies(trials: &[Vec<Trial>], max_wrong: f32) -> Vec<Policy> {
 
 /// The lowest threshold at which the share of wrong answers is still within the promise.
 fn cover(trials: &[&Trial], shipped: Policy, max_wrong: f64) -> Policy {
-    let mut tried: Vec<f32> = trials.iter().filter_map(|trial| Some(trial.judged.first()?.probability)).collect();
+    let mut tried: Vec<f32> =
+        trials.iter().filter_map(|trial| Some(trial.judged.first()?.probability)).collect();
     tried.sort_by(f32::total_cmp);
     let scale = |cover: f32| Policy {
         cover,

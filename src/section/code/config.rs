@@ -28,7 +28,14 @@ pub(super) fn cut(path: &RepoPath, text: &str) -> Vec<Section> {
             let bytes = rows[at].0..rows.get(end).map_or(text.len(), |row| row.0);
             let heading_path = std::iter::once(file_name(path)).chain(key(&rows, at..end)).collect();
             let lines = index.lines_of(&bytes);
-            found.push(Section { heading_path, anchor: None, explicit_id: None, lines, bytes, kind: Kind::Code });
+            found.push(Section {
+                heading_path,
+                anchor: None,
+                explicit_id: None,
+                lines,
+                bytes,
+                kind: Kind::Code,
+            });
         }
         at = end;
     }
@@ -43,7 +50,8 @@ fn comments(rows: &[(usize, &str)], span: Range<usize>) -> usize {
 
 /// The first key or table header of these rows.
 fn key(rows: &[(usize, &str)], span: Range<usize>) -> Option<String> {
-    let row = rows[span].iter().map(|(_, row)| row.trim()).find(|row| !row.is_empty() && !row.starts_with('#'))?;
+    let row =
+        rows[span].iter().map(|(_, row)| row.trim()).find(|row| !row.is_empty() && !row.starts_with('#'))?;
     let key = row.split(['=', ':', '{']).next()?.trim().trim_matches(['[', ']', '"', '-', ' ']);
     (!key.is_empty() && key.len() <= 80).then(|| key.to_owned())
 }

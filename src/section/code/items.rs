@@ -25,9 +25,15 @@ pub(super) fn cut(language: Language, path: &RepoPath, text: &str) -> Vec<Sectio
             at += 1;
             continue;
         };
-        let letters = rows[at..end].iter().flat_map(|(_, row)| row.chars()).filter(|c| c.is_alphabetic()).count();
-        let legal = rows[at..end].iter().any(|(_, row)| row.contains("SPDX-License") || row.contains("Copyright"));
-        let item = if letters < COMMENT_MIN || legal { None } else { item(language, &rows, at, end, found.is_empty()) };
+        let letters =
+            rows[at..end].iter().flat_map(|(_, row)| row.chars()).filter(|c| c.is_alphabetic()).count();
+        let legal =
+            rows[at..end].iter().any(|(_, row)| row.contains("SPDX-License") || row.contains("Copyright"));
+        let item = if letters < COMMENT_MIN || legal {
+            None
+        } else {
+            item(language, &rows, at, end, found.is_empty())
+        };
         let Some((name, span)) = item else {
             at = end;
             continue;
@@ -86,7 +92,8 @@ fn body_end(language: Language, rows: &[(usize, &str)], declaration: usize) -> u
         if row.trim().is_empty() {
             break;
         }
-        let closes = matches!(row.trim_start().as_bytes().first(), Some(b'}' | b')' | b']')) || row.trim() == "end";
+        let closes =
+            matches!(row.trim_start().as_bytes().first(), Some(b'}' | b')' | b']')) || row.trim() == "end";
         if crate::section::blocks::indent(row) <= own {
             return if closes { end + 1 } else { end };
         }

@@ -30,7 +30,9 @@ impl Language {
             "rs" => Language::Rust,
             "go" => Language::Go,
             "py" | "pyi" => Language::Python,
-            "js" | "mjs" | "cjs" | "jsx" | "ts" | "mts" | "cts" | "tsx" | "vue" | "svelte" => Language::Script,
+            "js" | "mjs" | "cjs" | "jsx" | "ts" | "mts" | "cts" | "tsx" | "vue" | "svelte" => {
+                Language::Script
+            }
             "java" | "kt" | "kts" | "scala" | "cs" | "swift" | "php" | "dart" | "groovy" => Language::Java,
             "c" | "h" | "cc" | "cpp" | "cxx" | "hh" | "hpp" | "hxx" | "proto" => Language::C,
             "rb" | "ex" | "exs" | "pl" | "pm" | "lua" | "cr" => Language::Ruby,
@@ -78,20 +80,37 @@ impl Language {
             Language::Script => after_keyword(row, SCRIPT).or_else(|| called(row)),
             Language::Java => after_keyword(row, JAVA).or_else(|| called(row)),
             Language::C => after_keyword(row, C).or_else(|| called(row)),
-            Language::Ruby => after_keyword(row, &["def", "defp", "class", "module", "defmodule", "sub", "function"]),
+            Language::Ruby => {
+                after_keyword(row, &["def", "defp", "class", "module", "defmodule", "sub", "function"])
+            }
             Language::Shell => after_keyword(row, &["function", "def"]).or_else(|| called(row)),
             Language::Config => None,
         }
     }
 }
 
-const RUST: &[&str] = &["fn", "struct", "enum", "trait", "mod", "type", "const", "static", "macro_rules!", "union", "impl"];
-const SCRIPT: &[&str] = &["function", "class", "interface", "type", "enum", "const", "let", "var", "namespace"];
+const RUST: &[&str] =
+    &["fn", "struct", "enum", "trait", "mod", "type", "const", "static", "macro_rules!", "union", "impl"];
+const SCRIPT: &[&str] =
+    &["function", "class", "interface", "type", "enum", "const", "let", "var", "namespace"];
 const JAVA: &[&str] = &[
-    "class", "interface", "enum", "record", "fun", "val", "var", "object", "trait", "def", "func", "struct", "protocol",
+    "class",
+    "interface",
+    "enum",
+    "record",
+    "fun",
+    "val",
+    "var",
+    "object",
+    "trait",
+    "def",
+    "func",
+    "struct",
+    "protocol",
     "function",
 ];
-const C: &[&str] = &["struct", "class", "enum", "union", "namespace", "define", "typedef", "message", "service", "rpc"];
+const C: &[&str] =
+    &["struct", "class", "enum", "union", "namespace", "define", "typedef", "message", "service", "rpc"];
 
 /// The identifier after the first of `keywords` that stands as a word among the first words of `row`.
 fn after_keyword<'a>(row: &'a str, keywords: &[&str]) -> Option<&'a str> {

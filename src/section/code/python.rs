@@ -40,7 +40,9 @@ pub(super) fn cut(path: &RepoPath, text: &str) -> Vec<Section> {
 /// The row after a signature: its last row ends with a colon.
 fn signature_end(rows: &[(usize, &str)], at: usize) -> Option<usize> {
     let last = rows.len().min(at + SIGNATURE_ROWS);
-    (at..last).find(|&row| rows[row].1.split(" #").next().unwrap_or_default().trim_end().ends_with(':')).map(|row| row + 1)
+    (at..last)
+        .find(|&row| rows[row].1.split(" #").next().unwrap_or_default().trim_end().ends_with(':'))
+        .map(|row| row + 1)
 }
 
 /// The row after the docstring that begins in row `at`; `None` when none does.

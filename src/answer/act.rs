@@ -1,0 +1,382 @@
+//! What the bot does in a thread: the only callers of GitLab's writes. Each looks once more before it acts.
+
+use crate::answer::{Asking, Judgement, Walk, WalkError, standing};
+use crate::gitlab::{GapLabel, Posted, Role};
+use crate::prose::Question;
+use crate::reply::{Asked, Language, Marker, Reply, Says, Wording};
+use crate::store::question::{ISSUE, Record, State, Target};
+use crate::target::Validated;
+
+/// Colour and description of the gap label where it has to be created.
+const LABEL_COLOR: &str = "#d9534f";
+const LABEL_DESCRIPTION: &str = "A question that the documentation does not answer";
+
+/// The quoted place, for the record.
+pub(super) fn target(validated: &Validated) -> Target {
+    let best = validated.best();
+    let place = best.blob.place();
+    Target {
+        project: place.project().id,
+        path: place.path().as_str().to_owned(),
+        blob: place.blob().to_owned(),
+        commit: place.commit().to_owned(),
+        first_line: best.lines.first,
+        last_line: best.lines.last,
+    }
+}
+
+fn wording(walk: &Walk<'_>, question: &Question) -> Wording {
+    let config = &walk.world.config;
+    let language =
+        Language::ALL.into_iter().find(|language| language.code() == config.answer.language).unwrap_or_else(
+            || Language::at(question.weigh(|w| Language::detect(&format!("{} {}", w.title, w.text)).index())),
+        );
+    Wording::new(language, config.gitlab.url.as_str())
+}
+
+/// The note that answers a question.
+pub(super) fn note(walk: &Walk<'_>, asking: &Asking, validated: &Validated) -> Reply {
+    Reply::citing(validated, &wording(walk, &asking.question), &Marker::of(asking.asked))
+}
+
+/// Posts the answer, or edits the one note that the question has. False when the thread changed meanwhile and
+/// nothing was done.
+pub(super) async fn post_answer(
+    walk: &mut Walk<'_>,
+    asking: &Asking,
+    record: &mut Record,
+    validated: &Validated,
+    judgement: &Judgement,
+) -> Result<bool, WalkError> {
+    let reply = note(walk, asking, validated);
+    if let Some(id) = record.note_id {
+        if !still_served(walk, asking).await? {
+            return Ok(false);
+        }
+        walk.world.gitlab.edit_note(walk.project.id, walk.claim.place.iid, id, &reply).await?;
+        walk.trail.act("edited", Some(id));
+        return Ok(true);
+    }
+    let discussion = asking.discussion.clone().or(judgement.discussion.clone());
+    let Some(posted) = post(walk, asking, discussion.as_deref(), &reply).await? else { return Ok(false) };
+    remember_note(record, posted, walk.world.clock.now());
+    Ok(true)
+}
+
+fn remember_note(record: &mut Record, posted: Posted, now: i64) {
+    record.note_id = Some(posted.note);
+    record.discussion = Some(posted.discussion);
+    record.posted_at = Some(now);
+}
+
+/// Posts once: within budget, with the lease still held, on a thread that is still served. The record is
+/// written before anything else can fail; a crash in between is healed by the marker in the thread.
+async fn post(
+    walk: &mut Walk<'_>,
+    asking: &Asking,
+    discussion: Option<&str>,
+    reply: &Reply,
+) -> Result<Option<Posted>, WalkError> {
+    let world = walk.world;
+    let (project, iid) = (walk.project.id, walk.claim.place.iid);
+    if !walk.thread.own_notes_known {
+        walk.trail.act("own_notes_unknown", None);
+        walk.outcome = "too_many_notes";
+        return Ok(None);
+    }
+    let hour_ago = world.clock.now() - 3_600_000;
+    if world.store.posted_since(project, hour_ago).await? >= world.config.budget.per_project_hour {
+        return Err(WalkError::Budget);
+    }
+    if !still_served(walk, asking).await? {
+        return Ok(None);
+    }
+    let posted = match discussion {
+        Some(discussion) => world.gitlab.reply_in_discussion(project, iid, discussion, reply).await?,
+        None => world.gitlab.start_discussion(project, iid, reply).await?,
+    };
+    tracing::info!(project.id = project, issue.iid = iid, note.id = posted.note, "a note was posted");
+    walk.trail.act("posted", Some(posted.note));
+    Ok(Some(posted))
+}
+
+/// The last look before a write: the thread as it is this moment, and the lease.
+async fn still_served(walk: &mut Walk<'_>, asking: &Asking) -> Result<bool, WalkError> {
+    let world = walk.world;
+    let Some(issue) = world.gitlab.issue(walk.project.id, walk.claim.place.iid).await? else {
+        walk.outcome = "gone";
+        return Ok(false);
+    };
+    let edited = asking.asked == Asked::Issue
+        && super::digest(&Question::new(&issue.title, &issue.description)) != asking.digest;
+    walk.thread.issue = issue;
+    if let Some(why) = standing::unserved(world, &walk.thread).await? {
+        walk.outcome = why;
+        return Ok(false);
+    }
+    if edited {
+        // The event of the edit is on its way; it will be judged as it reads then.
+        world.store.want(walk.claim.place, None, world.clock.now()).await?;
+        walk.outcome = "edited_meanwhile";
+        return Ok(false);
+    }
+    if !world.store.renew(walk.claim, world.clock.now()).await? {
+        return Err(WalkError::LeaseLost);
+    }
+    Ok(true)
+}
+
+/// Says to somebody who mentioned the bot that nothing answers the comment.
+pub(super) async fn say_nothing_found(
+    walk: &mut Walk<'_>,
+    asking: &Asking,
+    record: &mut Record,
+) -> Result<(), WalkError> {
+    let reply = Reply::nothing_found(&wording(walk, &asking.question), &Marker::of(asking.asked));
+    if let Some(posted) = post(walk, asking, asking.discussion.as_deref(), &reply).await? {
+        remember_note(record, posted, walk.world.clock.now());
+        // Saved at once: the label comes next and may fail.
+        walk.world.store.save_question(record).await?;
+    }
+    Ok(())
+}
+
+/// Takes an answer back that no longer holds: the note is edited, the target forgotten.
+pub(super) async fn outdate(
+    walk: &mut Walk<'_>,
+    asking: &Asking,
+    record: &mut Record,
+) -> Result<(), WalkError> {
+    let reply = Reply::outdated(&wording(walk, &asking.question), &Marker::of(asking.asked));
+    if let Some(id) = record.note_id
+        && still_served(walk, asking).await?
+    {
+        walk.world.gitlab.edit_note(walk.project.id, walk.claim.place.iid, id, &reply).await?;
+        walk.trail.act("outdated", Some(id));
+    }
+    record.gap_kind = Some("outdated".to_owned());
+    record.target = None;
+    record.closed = None;
+    Ok(())
+}
+
+/// The gap label, by its exact name: the project's or the group's, created once at group level.
+async fn gap_label(walk: &Walk<'_>, create: bool) -> Result<Option<GapLabel>, WalkError> {
+    let world = walk.world;
+    let name = &world.config.gap.label;
+    if let Some(label) = world.gitlab.find_label(walk.project.id, name).await? {
+        return Ok(Some(label));
+    }
+    if !create {
+        return Ok(None);
+    }
+    let group = world.config.group();
+    Ok(Some(world.gitlab.create_group_label(group, name, LABEL_COLOR, LABEL_DESCRIPTION).await?))
+}
+
+/// Puts the gap label on, if it is not there and no human took it off.
+pub(super) async fn label(walk: &mut Walk<'_>, mut record: Record) -> Result<(), WalkError> {
+    if record.labelled && walk.thread.issue.labels.has(&walk.world.config.gap.label) {
+        return Ok(());
+    }
+    if !walk.thread.issue.labels.has(&walk.world.config.gap.label) {
+        let Some(issue) = walk.world.gitlab.issue(walk.project.id, walk.claim.place.iid).await? else {
+            return Ok(());
+        };
+        walk.thread.issue = issue;
+        if let Some(why) = standing::unserved(walk.world, &walk.thread).await? {
+            walk.outcome = why;
+            return Ok(());
+        }
+        let Some(label) = gap_label(walk, true).await? else { return Ok(()) };
+        walk.world.gitlab.add_label(walk.project.id, walk.claim.place.iid, &label).await?;
+        tracing::info!(project.id = walk.project.id, issue.iid = walk.claim.place.iid, "a gap was labelled");
+        walk.trail.act("labelled", None);
+    }
+    record.labelled = true;
+    walk.save(record).await
+}
+
+/// Takes the gap label off, unless another question of the thread is still a gap.
+pub(super) async fn unlabel(walk: &mut Walk<'_>, mut record: Record) -> Result<(), WalkError> {
+    let needed = walk.records.iter().any(|r| r.key != record.key && r.state == State::Gap);
+    let there = walk.thread.issue.labels.has(&walk.world.config.gap.label);
+    if record.labelled && there && !needed && !walk.observing() {
+        if let Some(label) = gap_label(walk, false).await? {
+            walk.world.gitlab.remove_label(walk.project.id, walk.claim.place.iid, &label).await?;
+            walk.trail.act("unlabelled", None);
+        }
+    }
+    if record.labelled {
+        record.labelled = false;
+        walk.save(record).await?;
+    }
+    Ok(())
+}
+
+impl Walk<'_> {
+    /// A crash between posting and writing it down: the marker in our own note tells.
+    pub(super) fn adopt_own_notes(&mut self) {
+        let now = self.now();
+        for note in self.thread.notes.iter().filter(|n| n.ours) {
+            let Some(marker) = &note.marker else { continue };
+            let key = match marker.asked() {
+                Asked::Issue => ISSUE.to_owned(),
+                Asked::Note(id) => id.to_string(),
+            };
+            let known = self.records.iter_mut().find(|r| r.key == key);
+            if known.as_ref().is_some_and(|r| r.note_id.is_some()) {
+                continue;
+            }
+            let (asker, asked_at, digest) = match marker.asked() {
+                Asked::Issue => {
+                    let issue = &self.thread.issue;
+                    let question = Question::new(&issue.title, &issue.description);
+                    (issue.author_id, issue.created_at, super::digest(&question))
+                }
+                Asked::Note(id) => {
+                    let Some(asker) = self.thread.notes.iter().find(|n| n.id == id) else { continue };
+                    let question = Question::new(&crate::prose::Prose::default(), &asker.body);
+                    (asker.author_id, asker.created_at, super::digest(&question))
+                }
+            };
+            let mut record = known
+                .map(|r| r.clone())
+                .unwrap_or_else(|| Record::new(self.claim.place, &key, asker, asked_at, digest, now));
+            record.note_id = Some(note.id);
+            record.discussion = Some(note.discussion_id.clone());
+            record.posted_at = Some(note.created_at);
+            match (marker.says(), marker.quoted()) {
+                (Says::Answer, Some(quoted)) => {
+                    record.state = State::Answered;
+                    record.target = Some(Target {
+                        project: quoted.project,
+                        path: quoted.path.as_str().to_owned(),
+                        blob: quoted.blob.clone(),
+                        commit: quoted.commit.clone(),
+                        first_line: quoted.lines.first,
+                        last_line: quoted.lines.last,
+                    });
+                }
+                (Says::Withdrawn, _) => {
+                    record.state = State::Gap;
+                    record.gap_kind = Some("wrong-answer".to_owned());
+                    record.undone = true;
+                }
+                _ => record.state = State::Gap,
+            }
+            match self.records.iter_mut().find(|r| r.key == key) {
+                Some(known) => *known = record,
+                None => self.records.push(record),
+            }
+        }
+    }
+
+    /// A note that a human deleted is never posted again.
+    pub(super) async fn notice_deleted_notes(&mut self) -> Result<(), WalkError> {
+        if !self.thread.own_notes_known {
+            return Ok(());
+        }
+        let gone: Vec<Record> = self
+            .records
+            .iter()
+            .filter(|r| r.state != State::Deleted)
+            .filter(|r| r.note_id.is_some_and(|id| self.thread.notes.iter().all(|n| n.id != id)))
+            .cloned()
+            .collect();
+        for mut record in gone {
+            record.state = State::Deleted;
+            record.undone = true;
+            record.decided_at = self.now();
+            self.trail.act("note_deleted_by_a_human", record.note_id);
+            self.outcome = "deleted";
+            self.save(record).await?;
+        }
+        Ok(())
+    }
+
+    /// A human takes the label off: dismissed. A human puts it on: a gap like any other.
+    pub(super) async fn notice_label(&mut self) -> Result<(), WalkError> {
+        let there = self.thread.issue.labels.has(&self.world.config.gap.label);
+        let now = self.now();
+        if !there {
+            let dismissed: Vec<Record> =
+                self.records.iter().filter(|r| r.state == State::Gap && r.labelled).cloned().collect();
+            for mut record in dismissed {
+                record.state = State::Dismissed;
+                record.labelled = false;
+                record.decided_at = now;
+                self.trail.act("dismissed_by_a_human", None);
+                self.outcome = "dismissed";
+                self.save(record).await?;
+            }
+            return Ok(());
+        }
+        let known = self.record(ISSUE).cloned();
+        let adopted = known.as_ref().is_none_or(|r| {
+            matches!(r.state, State::Dismissed | State::Silent)
+                && self.records.iter().all(|o| o.state != State::Gap)
+        });
+        if adopted && !self.observing() {
+            let asking = self.issue_asking();
+            let mut record = known.unwrap_or_else(|| {
+                Record::new(self.place(), ISSUE, asking.asker, asking.asked_at, asking.digest.clone(), now)
+            });
+            record.state = State::Gap;
+            record.labelled = true;
+            record.decided_at = now;
+            record.gap_kind.get_or_insert_with(|| "missing".to_owned());
+            record.fingerprint = Some(crate::search::Fingerprint::of(&asking.question).to_bytes());
+            self.trail.act("adopted", None);
+            self.outcome = "adopted";
+            self.save(record).await?;
+        }
+        Ok(())
+    }
+
+    /// 👎 by who asked, or by a member from Developer up, takes the answer back.
+    pub(super) async fn notice_downvotes(&mut self) -> Result<(), WalkError> {
+        let answered: Vec<Record> = self
+            .records
+            .iter()
+            .filter(|r| r.state == State::Answered && r.note_id.is_some())
+            .cloned()
+            .collect();
+        for record in answered {
+            let Some(note) = record.note_id else { continue };
+            let iid = self.claim.place.iid;
+            let awards = self.world.gitlab.awards(self.project.id, iid, note).await?.unwrap_or_default();
+            for award in awards.into_iter().filter(|a| a.vote == crate::gitlab::Vote::Down) {
+                let counts = award.user_id == record.asker
+                    || self.world.gitlab.role(self.project.id, award.user_id).await? >= Role::Developer;
+                if counts && !self.world.own.contains(award.user_id) {
+                    self.withdraw(record, note).await?;
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn withdraw(&mut self, mut record: Record, note: u64) -> Result<(), WalkError> {
+        if self.observing() {
+            return Ok(());
+        }
+        let asking = match record.key.parse::<u64>() {
+            Ok(id) => self.thread.notes.iter().find(|n| n.id == id).map(|n| self.note_asking(n)),
+            Err(_) => Some(self.issue_asking()),
+        };
+        let Some(asking) = asking else { return Ok(()) };
+        let reply = Reply::withdrawn(&wording(self, &asking.question), &Marker::of(asking.asked));
+        self.world.gitlab.edit_note(self.project.id, self.claim.place.iid, note, &reply).await?;
+        self.trail.act("withdrawn", Some(note));
+        self.outcome = "withdrawn";
+        record.state = State::Gap;
+        record.gap_kind = Some("wrong-answer".to_owned());
+        record.undone = true;
+        record.decided_at = self.now();
+        record.fingerprint = Some(crate::search::Fingerprint::of(&asking.question).to_bytes());
+        self.save(record.clone()).await?;
+        label(self, record).await
+    }
+}

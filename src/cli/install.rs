@@ -1,0 +1,238 @@
+//! `signpost install` and `signpost uninstall`: the hook with every switch, and the label.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::json;
+use url::Url;
+
+use crate::cli::Verdict;
+use crate::cli::invocation::Invocation;
+use crate::config::{Config, Secrets};
+use crate::gitlab::{GitLab, Hook, HookOwner, HookSettings};
+use crate::target::corpus::{Corpus, Scope};
+
+/// Colour and description of the gap label.
+pub const LABEL_COLOR: &str = "#d9534f";
+/// See [`LABEL_COLOR`].
+pub const LABEL_DESCRIPTION: &str = "A question that the documentation does not answer";
+
+/// Arguments of `signpost install`.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// The address under which GitLab reaches the bot, such as https://signpost.example.com/hook.
+    #[arg(long, value_name = "URL")]
+    pub hook_url: Url,
+    /// A hook on each qualifying project instead of one on the group: for tiers without group hooks.
+    #[arg(long)]
+    pub projects: bool,
+    /// Say what would be done, and do nothing.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Keep the tokens that are set; without it a fresh signing token is made.
+    #[arg(long)]
+    pub keep_token: bool,
+    /// Have GitLab not verify the bot's certificate.
+    #[arg(long)]
+    pub insecure_tls: bool,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `signpost uninstall`.
+#[derive(clap::Args, Debug)]
+pub struct UninstallArgs {
+    /// The address of the hook that goes; `hook.public_url` when it is not given.
+    #[arg(long, value_name = "URL")]
+    pub hook_url: Option<Url>,
+    /// Say what would be done, and do nothing.
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// Creates or mends the hook and the label.
+///
+/// # Errors
+/// GitLab cannot be reached, or the token may not manage hooks.
+pub fn run(args: Args, invocation: &Invocation) -> anyhow::Result<Verdict> {
+    let (config, secrets) = invocation.load()?;
+    Invocation::block_on(install(args, config, secrets))
+}
+
+fn client(config: &Config, secrets: &Secrets) -> anyhow::Result<GitLab> {
+    match secrets.install.clone() {
+        Some(token) => Invocation::gitlab_with(config, token),
+        None => Invocation::gitlab(config, secrets),
+    }
+}
+
+fn fresh_token() -> anyhow::Result<SecretString> {
+    let mut key = [0u8; 32];
+    getrandom::fill(&mut key).map_err(|e| anyhow::anyhow!("no randomness: {e}"))?;
+    Ok(SecretString::from(format!("whsec_{}", STANDARD.encode(key))))
+}
+
+async fn install(args: Args, config: Config, secrets: Secrets) -> anyhow::Result<Verdict> {
+    let gitlab = client(&config, &secrets)?;
+    let metadata = gitlab.metadata().await?;
+    let signs = metadata.release().is_none_or(|release| release >= (19, 0));
+    let owners = owners(&gitlab, &config, args.projects).await?;
+    let token = if args.keep_token { None } else { Some(fresh_token()?) };
+    let mut settings = HookSettings {
+        url: args.hook_url.clone(),
+        signing_token: token.clone(),
+        // An instance that does not sign sends the plain token instead.
+        secret_token: if signs { None } else { token.clone() },
+        verify_tls: !args.insecure_tls,
+    };
+    let mut lines = Vec::new();
+    for owner in &owners {
+        lines.push(set_hook(&gitlab, owner, &mut settings, &token, args.dry_run).await?);
+    }
+    let signed = settings.secret_token.is_none();
+    lines.push(set_label(&gitlab, &config, args.dry_run).await?);
+    report(&args, &token, signed, &lines);
+    Ok(Verdict::Fine)
+}
+
+/// The group, or each of its qualifying projects.
+async fn owners(gitlab: &GitLab, config: &Config, projects: bool) -> anyhow::Result<Vec<HookOwner>> {
+    if !projects {
+        return Ok(vec![HookOwner::Group(config.group().to_owned())]);
+    }
+    let scope = Scope {
+        group: config.group().to_owned(),
+        exclude: config.corpus.exclude.clone(),
+        ..Scope::default()
+    };
+    let corpus = Corpus::new(&scope)?;
+    let mut owners = Vec::new();
+    let mut pages = gitlab.group_projects(config.group())?;
+    while let Some(page) = pages.next().await? {
+        let served = page.iter().filter(|project| corpus.admit_thread(project).is_ok());
+        owners.extend(served.map(|project| HookOwner::Project(project.id)));
+    }
+    anyhow::ensure!(!owners.is_empty(), "the group {} has no project that qualifies", config.group());
+    Ok(owners)
+}
+
+fn name(owner: &HookOwner) -> String {
+    match owner {
+        HookOwner::Group(path) => format!("group {path}"),
+        HookOwner::Project(id) => format!("project {id}"),
+    }
+}
+
+/// Creates the hook, or mends the one that has our address. An instance that ignored the signing token gets the
+/// plain one.
+async fn set_hook(
+    gitlab: &GitLab,
+    owner: &HookOwner,
+    settings: &mut HookSettings,
+    token: &Option<SecretString>,
+    dry_run: bool,
+) -> anyhow::Result<String> {
+    let hooks = gitlab.hooks(owner).await?.ok_or_else(|| {
+        anyhow::anyhow!(
+            "{} has no hooks that this token may see: group hooks need Premium and an Owner's token (SIGNPOST_INSTALL_TOKEN); on other tiers use --projects",
+            name(owner)
+        )
+    })?;
+    let ours: Vec<&Hook> = hooks.iter().filter(|hook| hook.url == settings.url.as_str()).collect();
+    if dry_run {
+        let what = if ours.is_empty() { "would be created" } else { "would be mended" };
+        return Ok(format!("{}: the hook {what}", name(owner)));
+    }
+    for extra in ours.iter().skip(1) {
+        gitlab.delete_hook(owner, extra.id).await?;
+    }
+    let (mut hook, what) = match ours.first() {
+        Some(hook) => (gitlab.mend_hook(owner, hook.id, settings).await?, "mended"),
+        None => (gitlab.create_hook(owner, settings).await?, "created"),
+    };
+    if token.is_some() && settings.secret_token.is_none() && hook.signed != Some(true) {
+        settings.secret_token = token.clone();
+        hook = gitlab.mend_hook(owner, hook.id, settings).await?;
+    }
+    let missing = if hook.missing.is_empty() {
+        String::new()
+    } else {
+        format!("; still off: {}", hook.missing.join(", "))
+    };
+    Ok(format!("{}: hook {} {what}{missing}", name(owner), hook.id))
+}
+
+async fn set_label(gitlab: &GitLab, config: &Config, dry_run: bool) -> anyhow::Result<String> {
+    let label = &config.gap.label;
+    if gitlab.find_group_label(config.group(), label).await?.is_some() {
+        return Ok(format!("label {label}: there"));
+    }
+    if dry_run {
+        return Ok(format!("label {label}: would be created in the group"));
+    }
+    gitlab.create_group_label(config.group(), label, LABEL_COLOR, LABEL_DESCRIPTION).await?;
+    Ok(format!("label {label}: created in the group"))
+}
+
+fn report(args: &Args, token: &Option<SecretString>, signed: bool, lines: &[String]) {
+    let variable = if signed { "SIGNPOST_SIGNING_TOKEN" } else { "SIGNPOST_SECRET_TOKEN" };
+    let shown = token.as_ref().filter(|_| !args.dry_run).map(|t| t.expose_secret().to_owned());
+    if args.json {
+        let value = json!({
+            "hook_url": args.hook_url.as_str(), "did": lines, "signed": signed,
+            "variable": variable, "token": shown, "dry_run": args.dry_run,
+        });
+        println!("{value}");
+        return;
+    }
+    for line in lines {
+        println!("{line}");
+    }
+    if args.dry_run {
+        println!("nothing was changed");
+        return;
+    }
+    if !signed {
+        println!("This GitLab is older than 19.0 and does not sign: the plain secret token is used instead.");
+    }
+    if let Some(token) = shown {
+        println!("\nPut this into the bot's environment; it is shown once:\n  {variable}={token}");
+    }
+    println!("and this into signpost.toml:\n  [hook]\n  public_url = \"{}\"", args.hook_url);
+    println!("Then start `signpost serve` and run `signpost check`.");
+}
+
+/// Removes the hook, from the group and from its projects.
+///
+/// # Errors
+/// As [`run`].
+pub fn uninstall(args: UninstallArgs, invocation: &Invocation) -> anyhow::Result<Verdict> {
+    let (config, secrets) = invocation.load()?;
+    let url = args.hook_url.or(config.hook.public_url.clone());
+    let url = url.ok_or_else(|| anyhow::anyhow!("which hook? give --hook-url, or set hook.public_url"))?;
+    Invocation::block_on(async {
+        let gitlab = client(&config, &secrets)?;
+        let mut all = vec![HookOwner::Group(config.group().to_owned())];
+        all.extend(owners(&gitlab, &config, true).await.unwrap_or_default());
+        let mut removed = 0;
+        for owner in &all {
+            // A token without the right to see a group's hooks may still see a project's.
+            let Ok(Some(hooks)) = gitlab.hooks(owner).await else { continue };
+            for hook in hooks.iter().filter(|hook| hook.url == url.as_str()) {
+                if !args.dry_run {
+                    gitlab.delete_hook(owner, hook.id).await?;
+                }
+                removed += 1;
+                println!(
+                    "{}: hook {} {}",
+                    name(owner),
+                    hook.id,
+                    if args.dry_run { "would go" } else { "removed" }
+                );
+            }
+        }
+        println!("{removed} hooks; the label and the notes stay");
+        Ok(Verdict::Fine)
+    })
+}

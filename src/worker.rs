@@ -1,0 +1,263 @@
+//! The workers: claim, look, settle. Retries, the lease's renewal and an outage of GitLab are decided here.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+use crate::answer::{self, WalkError, World};
+use crate::clock::Millis;
+use crate::reask;
+use crate::store::queue::{Claim, LEASE, Place};
+use crate::store::setting::GROUP_READ;
+use crate::sync::{SyncError, Syncer};
+use crate::telemetry::Metrics;
+
+/// First wait after a counted failure; doubled by each further one.
+const BACKOFF_FIRST: Duration = Duration::from_secs(15);
+/// Longest wait between two tries.
+const BACKOFF_MAX: Duration = Duration::from_secs(3600);
+/// First and longest pause of all workers while GitLab is away.
+const AWAY_FIRST: Duration = Duration::from_secs(2);
+const AWAY_MAX: Duration = Duration::from_secs(60);
+/// How often an idle worker looks at the queue: for what other replicas accepted, and for retries.
+const POLL: Duration = Duration::from_millis(500);
+
+/// Claims rows and works on them. Cheap to clone.
+#[derive(Clone)]
+pub struct Worker {
+    /// What a walk needs.
+    pub world: World,
+    /// Keeps the corpus.
+    pub syncer: Syncer,
+    /// Wakes an idle worker.
+    pub wake: Arc<Notify>,
+    /// Counters.
+    pub metrics: Metrics,
+    /// This process's name in leases; each worker adds its number.
+    pub owner: String,
+    /// Until when all workers leave GitLab alone, in milliseconds.
+    pub away_until: Arc<AtomicI64>,
+    /// Consecutive times GitLab was found away.
+    pub away_count: Arc<AtomicU32>,
+}
+
+/// A look failed.
+#[derive(Debug, thiserror::Error)]
+enum Failure {
+    #[error(transparent)]
+    Walk(#[from] WalkError),
+    #[error(transparent)]
+    Sync(#[from] SyncError),
+    #[error("a defect stopped the walk")]
+    Panic,
+}
+
+impl Failure {
+    fn walk(&self) -> WalkWord {
+        match self {
+            Failure::Walk(error) => {
+                WalkWord { word: error.word(), after: error.after(), away: is_away(error) }
+            }
+            Failure::Sync(SyncError::GitLab(error)) => {
+                let (after, away) = match error {
+                    crate::gitlab::Error::Transient { after, .. } => (*after, true),
+                    _ => (None, false),
+                };
+                WalkWord { word: "sync_gitlab", after, away }
+            }
+            Failure::Sync(SyncError::Store(_)) => WalkWord { word: "store", after: None, away: false },
+            Failure::Panic => WalkWord { word: "defect", after: None, away: false },
+        }
+    }
+}
+
+fn is_away(error: &WalkError) -> bool {
+    matches!(error, WalkError::GitLab(crate::gitlab::Error::Transient { .. }))
+}
+
+struct WalkWord {
+    word: &'static str,
+    after: Option<Duration>,
+    away: bool,
+}
+
+impl Worker {
+    /// Works until `stop`; what is being worked on then is finished.
+    pub async fn run(self, number: usize, stop: CancellationToken) {
+        let owner = format!("{}#{number}", self.owner);
+        while !stop.is_cancelled() {
+            let now = self.world.clock.now();
+            self.metrics.worker_seen(now);
+            let paused = self.away_until.load(Ordering::Relaxed) - now;
+            if paused > 0 {
+                let pause = Duration::from_millis(paused as u64).min(POLL * 4);
+                tokio::select! { () = tokio::time::sleep(pause) => {}, () = stop.cancelled() => {} }
+                continue;
+            }
+            match self.step(&owner).await {
+                Ok(true) => {}
+                Ok(false) => {
+                    tokio::select! {
+                        () = self.wake.notified() => {}
+                        () = tokio::time::sleep(POLL) => {}
+                        () = stop.cancelled() => {}
+                    }
+                }
+                Err(error) => {
+                    tracing::error!(%error, "the queue cannot be read; trying again");
+                    tokio::select! { () = tokio::time::sleep(POLL * 2) => {}, () = stop.cancelled() => {} }
+                }
+            }
+        }
+    }
+
+    /// Claims one row and works on it; false when none is due.
+    ///
+    /// # Errors
+    /// The database; the row stays claimed until its lease lapses.
+    pub async fn step(&self, owner: &str) -> Result<bool, crate::store::StoreError> {
+        let Some(claim) = self.world.store.claim(owner, self.world.clock.now()).await? else {
+            return Ok(false);
+        };
+        // There may be more: let the next worker look while this one works.
+        self.wake.notify_one();
+        let began = std::time::Instant::now();
+        let outcome = tokio::select! {
+            outcome = AssertUnwindSafe(self.work(&claim)).catch_unwind() => outcome.unwrap_or(Err(Failure::Panic)),
+            () = self.keep_lease(&claim) => Err(Failure::Walk(WalkError::LeaseLost)),
+        };
+        let place = claim.place;
+        match outcome {
+            Ok(word) => {
+                self.away_count.store(0, Ordering::Relaxed);
+                self.metrics.walk(word, began.elapsed());
+                tracing::info!(
+                    project.id = place.project,
+                    issue.iid = place.iid,
+                    outcome = word,
+                    duration_ms = began.elapsed().as_millis() as u64,
+                    "a look ended"
+                );
+                self.world.store.settle(&claim).await?;
+            }
+            Err(Failure::Walk(WalkError::LeaseLost)) => {
+                tracing::warn!(
+                    project.id = place.project,
+                    issue.iid = place.iid,
+                    "the lease was lost; another took over"
+                );
+            }
+            Err(failure) => self.failed(&claim, failure, began.elapsed()).await?,
+        }
+        Ok(true)
+    }
+
+    async fn work(&self, claim: &Claim) -> Result<&'static str, Failure> {
+        match claim.place {
+            Place { project: 0, .. } => self.refresh_group().await,
+            Place { project, iid: 0 } => self.refresh_project(project).await,
+            _ => Ok(answer::look(&self.world, claim).await?),
+        }
+    }
+
+    async fn refresh_group(&self) -> Result<&'static str, Failure> {
+        let admitted = self.syncer.refresh_group().await?;
+        for id in admitted {
+            self.world
+                .store
+                .want(Place::repository(id), None, self.world.clock.now())
+                .await
+                .map_err(SyncError::from)?;
+        }
+        self.follow().await?;
+        self.world.store.set(GROUP_READ, "1").await.map_err(SyncError::from)?;
+        Ok("group_refreshed")
+    }
+
+    async fn refresh_project(&self, project: u64) -> Result<&'static str, Failure> {
+        let synced = self.syncer.sync_project(project).await?;
+        self.follow().await?;
+        if synced.changed.is_empty() && synced.refused.is_none() {
+            return Ok("project_unchanged");
+        }
+        self.world.refresh_docsites().await.map_err(SyncError::from)?;
+        reask::touched(&self.world, project, &synced.changed).await?;
+        Ok("project_synced")
+    }
+
+    async fn follow(&self) -> Result<(), Failure> {
+        self.world.library.follow(&self.world.store).await.map_err(WalkError::from)?;
+        Ok(())
+    }
+
+    /// Renews the lease while the walk goes on; returns when it was lost.
+    async fn keep_lease(&self, claim: &Claim) {
+        loop {
+            tokio::time::sleep(LEASE / 4).await;
+            match self.world.store.renew(claim, self.world.clock.now()).await {
+                Ok(true) => {}
+                Ok(false) => return,
+                Err(error) => tracing::warn!(%error, "a lease could not be renewed"),
+            }
+        }
+    }
+
+    async fn failed(
+        &self,
+        claim: &Claim,
+        failure: Failure,
+        took: Duration,
+    ) -> Result<(), crate::store::StoreError> {
+        let word = failure.walk();
+        let now = self.world.clock.now();
+        self.metrics.walk(word.word, took);
+        // Is it this row, or GitLab as a whole? An outage counts against no row.
+        let away = word.away && self.world.gitlab.metadata().await.is_err_and(|e| e.is_transient());
+        let counted = !away && !matches!(word.word, "budget" | "corpus_not_ready");
+        let wait = if away { self.pause_all(now) } else { backoff(claim.attempts, word.after) };
+        let run_at = now + wait.as_millis() as i64 + jitter(wait);
+        let buried = self.world.store.retry(claim, run_at, counted, word.word, now).await?;
+        let (project, iid) = (claim.place.project, claim.place.iid);
+        if buried {
+            tracing::error!(
+                project.id = project,
+                issue.iid = iid,
+                why = word.word,
+                "a row was buried after too many failures"
+            );
+        } else {
+            tracing::warn!(
+                project.id = project, issue.iid = iid, why = word.word, error = %failure, counted,
+                retry_in_ms = run_at - now, "a look failed and will be repeated"
+            );
+        }
+        Ok(())
+    }
+
+    fn pause_all(&self, now: Millis) -> Duration {
+        let times = self.away_count.fetch_add(1, Ordering::Relaxed).min(8);
+        let pause = AWAY_FIRST.saturating_mul(1 << times).min(AWAY_MAX);
+        self.away_until.fetch_max(now + pause.as_millis() as i64, Ordering::Relaxed);
+        pause
+    }
+}
+
+fn backoff(attempts: i64, after: Option<Duration>) -> Duration {
+    let doubled = BACKOFF_FIRST.saturating_mul(1 << attempts.clamp(0, 16)).min(BACKOFF_MAX);
+    after.map_or(doubled, |after| after.clamp(Duration::from_millis(200), BACKOFF_MAX))
+}
+
+/// Up to a fifth of the wait, so that what failed together does not come back together.
+fn jitter(wait: Duration) -> Millis {
+    let span = (wait.as_millis() as u64 / 5).max(1);
+    let mut bytes = [0u8; 8];
+    if getrandom::fill(&mut bytes).is_err() {
+        return 0;
+    }
+    (u64::from_le_bytes(bytes) % span) as Millis
+}

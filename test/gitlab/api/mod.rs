@@ -1,0 +1,141 @@
+//! The REST interface under `/api/v4`, as far as a documentation bot uses it.
+
+mod answer;
+mod awards;
+mod call;
+mod code;
+mod commits;
+mod files;
+mod groups;
+mod hooks;
+mod issues;
+mod labels;
+mod merges;
+mod notes;
+mod people;
+mod projects;
+mod routes;
+pub mod shape;
+
+pub use answer::{Answer, Content};
+pub use call::Call;
+
+use super::faults::{Fault, Logged};
+use super::wire::Doom;
+use super::{State, lock};
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::{ConnectInfo, DefaultBodyLimit};
+use axum::http::{HeaderMap, Method, Response, StatusCode, Uri};
+use std::sync::Arc;
+
+/// What an endpoint gives: an answer, or the answer of a check that failed on the way.
+pub type Outcome = Result<Answer, Answer>;
+
+/// Every address of the instance.
+pub(super) fn router(state: Arc<State>) -> Router {
+    let answer = move |ConnectInfo(doom): ConnectInfo<Doom>,
+                       method: Method,
+                       uri: Uri,
+                       headers: HeaderMap,
+                       body: Bytes| {
+        let state = state.clone();
+        async move { Arrival { method, uri, headers, body, doom }.answer(&state).await }
+    };
+    Router::new().fallback(answer).layer(DefaultBodyLimit::disable())
+}
+
+/// A request as it came in.
+struct Arrival {
+    method: Method,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+    doom: Doom,
+}
+
+impl Arrival {
+    async fn answer(self, state: &State) -> Response<Body> {
+        let (fault, latency) = {
+            let mut faults = lock(&state.faults);
+            (faults.strike(self.method.as_str(), self.path()), faults.latency())
+        };
+        tokio::time::sleep(latency).await;
+        match fault {
+            None => self.done(state).into_response(),
+            Some(Fault::Slow(more)) => {
+                tokio::time::sleep(more).await;
+                self.done(state).into_response()
+            }
+            Some(Fault::Hang) => {
+                self.log(state, None, None, true);
+                std::future::pending().await
+            }
+            Some(Fault::ResetBefore) => {
+                self.log(state, None, None, true);
+                self.reset()
+            }
+            Some(Fault::ResetAfter) => {
+                self.done(state);
+                self.reset()
+            }
+            Some(Fault::Cut) => self.done(state).cut_off(),
+            Some(Fault::Garbled) => self.done(state).garbled(),
+            Some(other) => {
+                let answer = Answer::of_fault(&other);
+                self.log(state, Some(answer.status), None, true);
+                answer.into_response()
+            }
+        }
+    }
+
+    fn reset(&self) -> Response<Body> {
+        self.doom.seal();
+        Response::new(Body::empty())
+    }
+
+    fn path(&self) -> &str {
+        self.uri.path().strip_prefix("/api/v4").unwrap_or(self.uri.path())
+    }
+
+    /// Does what is asked and gives the answer.
+    fn done(&self, state: &State) -> Answer {
+        let mut world = lock(&state.world);
+        let call = Call::read(&self.method, &self.uri, &self.headers, &self.body);
+        world.chain =
+            self.headers.get("x-gitlab-event-uuid").and_then(|value| value.to_str().ok()).map(str::to_owned);
+        let (outcome, routed) = match self.uri.path().starts_with("/api/v4/") {
+            true => call.serve(&mut world),
+            false => (Err(Answer::no_route()), false),
+        };
+        world.chain = None;
+        let caused = !world.outbox.is_empty();
+        let user = call
+            .token(&world)
+            .and_then(|token| world.users.get(&token.user))
+            .map(|user| user.username.clone());
+        drop(world);
+        let answer = outcome.unwrap_or_else(|answer| answer).conditional(&self.method, &self.headers);
+        self.log(state, Some(answer.status), user, routed);
+        if caused {
+            state.wake.notify_one();
+        }
+        answer
+    }
+
+    fn log(&self, state: &State, status: Option<u16>, user: Option<String>, routed: bool) {
+        lock(&state.log).push(Logged {
+            method: self.method.to_string(),
+            path: self.path().to_owned(),
+            query: self.uri.query().unwrap_or_default().to_owned(),
+            body: String::from_utf8_lossy(&self.body).into_owned(),
+            status,
+            user,
+            routed,
+        });
+    }
+}
+
+fn status(code: u16) -> StatusCode {
+    StatusCode::from_u16(code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+}
