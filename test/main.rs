@@ -2,5 +2,7 @@
 
 #[expect(dead_code, reason = "the fake offers more than today's tests ask of it")]
 mod gitlab;
+mod gitlab_client;
 mod layers;
 mod postgres;
+mod resolve;
