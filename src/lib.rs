@@ -32,6 +32,7 @@ pub mod store;
 pub mod telemetry;
 
 pub mod answer;
+pub mod gaps;
 pub mod history;
 pub mod hook;
 pub mod library;

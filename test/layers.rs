@@ -24,8 +24,21 @@ const MAY: &[(&str, &[&str])] = &[
     (
         "answer",
         &[
-            "clock", "config", "docsite", "gitlab", "hook", "judge", "library", "prose", "reference", "reply", "search",
-            "section", "store", "sync", "target",
+            "clock",
+            "config",
+            "docsite",
+            "gitlab",
+            "hook",
+            "judge",
+            "library",
+            "prose",
+            "reference",
+            "reply",
+            "search",
+            "section",
+            "store",
+            "sync",
+            "target",
         ],
     ),
     ("history", &["answer", "gitlab"]),
@@ -35,7 +48,8 @@ const MAY: &[(&str, &[&str])] = &[
 ];
 
 /// Modules without input and output: nothing in them waits.
-const PURE: &[&str] = &["clock", "reference", "config", "prose", "section", "search", "target", "docsite", "reply"];
+const PURE: &[&str] =
+    &["clock", "reference", "config", "prose", "section", "search", "target", "docsite", "reply"];
 
 /// Modules at the rim, which may import everything.
 const RIM: &[&str] = &["admin", "app", "cli", "gaps", "main", "lib"];
@@ -103,7 +117,11 @@ fn the_heart_does_not_wait() {
     for module in PURE {
         for file in sources(module) {
             let text = code(&file);
-            assert!(!text.contains("async ") && !text.contains(".await"), "{} has `async` in it", file.display());
+            assert!(
+                !text.contains("async ") && !text.contains(".await"),
+                "{} has `async` in it",
+                file.display()
+            );
         }
     }
 }

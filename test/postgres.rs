@@ -162,9 +162,10 @@ fn boot(bin: &Path, home: &Path) -> u16 {
 fn watch(home: &Path) {
     lock_file(home, "users.lock");
     let mut watcher = Command::new("setsid");
-    watcher.args(["sh", "-c", WATCHER, "sh"]).arg(home);
+    watcher.args(["-f", "sh", "-c", WATCHER, "sh"]).arg(home);
     let quiet = watcher.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    quiet.spawn().expect("setsid, flock and sh are part of every Linux");
+    let forked = quiet.status();
+    assert!(forked.is_ok_and(|status| status.success()), "setsid, flock and sh are part of every Linux");
 }
 
 fn free_port() -> u16 {

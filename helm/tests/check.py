@@ -304,6 +304,13 @@ def dashboard():
         assert any(metric.startswith(name) for metric in used), f"{name} is on no panel"
 
 
+def metrics_are_the_programs():
+    """Each metric that the chart builds on is one that the program registers."""
+    source = "\n".join(path.read_text() for path in (ROOT / "src").rglob("*.rs"))
+    missing = [m for m in monitoring.METRICS if m.removesuffix("_total") not in source]
+    assert not missing, f"the program does not know {missing}"
+
+
 # One configuration, told in three places
 
 
@@ -354,7 +361,7 @@ def main():
         check(promise.__name__, promise)
     for what, values, message in REFUSALS:
         check(f"refused: {what}", lambda: refused(values, message))
-    for promise in [example_is_toml, same_keys_as_the_example, same_version]:
+    for promise in [metrics_are_the_programs, example_is_toml, same_keys_as_the_example, same_version]:
         check(promise.__name__, promise)
     print(f"\n{passed} passed, {failed} failed")
     return 1 if failed else 0

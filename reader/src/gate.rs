@@ -249,6 +249,7 @@ pub fn features(title: &str, description: &str) -> Vec<(usize, f32)> {
     let mut out = Vec::new();
     block(&mut out, "t", &words(&title), 1.0);
     block(&mut out, "b", &words(&prose.text), 1.0);
+    letters(&mut out, &title);
     let mut marks = marks(&title, &prose);
     for heading in &prose.headings {
         marks.push(format!("h:{heading}"));
@@ -261,10 +262,30 @@ pub fn features(title: &str, description: &str) -> Vec<(usize, f32)> {
 fn block(out: &mut Vec<(usize, f32)>, name: &str, words: &[String], weight: f32) {
     let mut found: Vec<usize> = words.iter().map(|w| bucket(name, w)).collect();
     found.extend(words.windows(2).map(|w| bucket(name, &format!("{} {}", w[0], w[1]))));
+    push_block(out, found, weight);
+}
+
+fn push_block(out: &mut Vec<(usize, f32)>, mut found: Vec<usize>, weight: f32) {
     found.sort_unstable();
     found.dedup();
     let value = weight / (found.len().max(1) as f32).sqrt();
     out.extend(found.into_iter().map(|b| (b, value)));
+}
+
+/// Runs of three to five characters of the title: they see through inflection and misspelling.
+fn letters(out: &mut Vec<(usize, f32)>, title: &str) {
+    let text = format!(" {} ", words(title).join(" "));
+    let chars: Vec<char> = text.chars().take(200).collect();
+    let mut run = String::new();
+    let mut found: Vec<usize> = Vec::with_capacity(3 * chars.len());
+    for length in 3..=5 {
+        for window in chars.windows(length) {
+            run.clear();
+            run.extend(window);
+            found.push(bucket("c", &run));
+        }
+    }
+    push_block(out, found, 1.0);
 }
 
 /// FNV-1a, so that the recipe's hashes and these are the same for ever.

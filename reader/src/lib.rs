@@ -34,7 +34,7 @@ static MODEL: &[u8] = include_bytes!("../model/reader.bin");
 
 /// A vector of a question reads this many pieces, that of a passage [`EMBED_PASSAGE`].
 const EMBED_QUESTION: usize = 96;
-const EMBED_PASSAGE: usize = 192;
+const EMBED_PASSAGE: usize = 128;
 /// More threads than these gain little on ten passages and take cores from the rest of the program.
 const MOST_THREADS: usize = 4;
 

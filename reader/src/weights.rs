@@ -39,12 +39,6 @@ impl<'a> Weights<'a> {
         Self { by_name }
     }
 
-    /// The names in the file.
-    #[cfg(test)]
-    pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.by_name.keys().copied()
-    }
-
     /// A tensor of this shape as numbers.
     pub fn matrix(&self, name: &str, rows: usize, columns: usize) -> Array2<f32> {
         match self.tensor(name, rows, columns) {
@@ -115,5 +109,44 @@ impl<'a> Bytes<'a> {
         let cells = rows.checked_mul(columns)?;
         let size = if quantised { rows.checked_mul(4)?.checked_add(cells)? } else { cells.checked_mul(4)? };
         Some((name, Tensor { quantised, rows, columns, data: self.take(size)? }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_embedded_file_is_whole() {
+        let file = crate::MODEL;
+        let weights = Weights::read(file);
+        let count = u32::from_le_bytes([file[4], file[5], file[6], file[7]]);
+        assert_eq!(weights.by_name.len(), usize::try_from(count).unwrap());
+        assert!(weights.tensor("emb.word.weight", 30_522, 384).is_some());
+        for (name, tensor) in &weights.by_name {
+            let step = (tensor.rows / 40).max(1);
+            assert!((0..tensor.rows).step_by(step).all(|r| tensor.at(r, tensor.columns - 1).is_finite()), "{name}");
+        }
+        for branch in ["layers", "dense.layers", "cover.upper.layers"] {
+            for layer in 0..3 {
+                for (part, rows, columns) in
+                    [("qkv", 1152, 384), ("out", 384, 384), ("up", 1536, 384), ("down", 384, 1536), ("ln1", 1, 384), ("ln2", 1, 384)]
+                {
+                    let name = format!("{branch}.{layer}.{part}");
+                    assert!(weights.tensor(&format!("{name}.weight"), rows, columns).is_some(), "{name}");
+                    assert!(weights.tensor(&format!("{name}.bias"), 1, if rows == 1 { 384 } else { rows }).is_some(), "{name}");
+                }
+            }
+        }
+        assert!(file.len() < 30_000_000);
+    }
+
+    #[test]
+    fn a_cut_file_reads_as_zeros_and_never_panics() {
+        let file = crate::MODEL;
+        for end in (0..600).chain([file.len() / 2, file.len() - 1]) {
+            let weights = Weights::read(&file[..end]);
+            assert_eq!(weights.matrix("nothing", 2, 2), Array2::<f32>::zeros((2, 2)));
+        }
     }
 }

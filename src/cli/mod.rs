@@ -8,6 +8,7 @@ pub mod eval;
 pub mod explain;
 pub mod extract;
 pub mod folder;
+pub mod gaps;
 pub mod install;
 pub mod invocation;
 pub mod local;
@@ -75,6 +76,8 @@ pub enum Command {
     Extract(extract::Args),
     /// Measure retrieval, judgement and the question gate on labelled cases.
     Eval(eval::Args),
+    /// The list of what to document next, and decisions about it.
+    Gaps(gaps::Args),
     /// Prove that every byte of a note is a fixed sentence or a byte range of the file it cites.
     Verify(verify::Args),
     /// Judge the group's closed questions that got a member's link, as of today.
@@ -118,6 +121,7 @@ fn dispatch(command: Command, invocation: &Invocation) -> anyhow::Result<Verdict
         Command::Explain(args) => explain::run(args, invocation),
         Command::Extract(args) => extract::run(args),
         Command::Eval(args) => eval::run(args),
+        Command::Gaps(args) => gaps::run(args, invocation),
         Command::Verify(args) => verify::run(args),
         Command::Replay(args) => replay::run(args, invocation),
         Command::Queue(args) => queue::run(args, invocation),

@@ -50,8 +50,13 @@ pub(super) fn read(text: &str, quotations: Quotations, reader: &mut impl Reader)
     let text = veil::veil(text.strip_prefix('\u{FEFF}').unwrap_or(text));
     let arena = Arena::new();
     let root = parse_document(&arena, &text, &options(quotations));
-    let walk =
-        Walk { reader, quotations, run: Run::default(), code: String::new(), open: Elements::default() };
+    let walk = Walk {
+        reader,
+        quotations,
+        run: Run::with_room(text.len()),
+        code: String::new(),
+        open: Elements::default(),
+    };
     walk.through(root);
 }
 

@@ -1,10 +1,14 @@
 //! Fingerprints: what may be kept of a question. Hashes of stemmed terms with counts; no text.
 
+use std::collections::HashMap;
+
 use crate::prose::Question;
-use crate::search::query;
+use crate::search::{query, words};
 
 /// Terms that are kept.
 const TERMS_MAX: usize = 48;
+/// Terms that are kept of a text of the corpus.
+const TEXT_TERMS_MAX: usize = 256;
 
 /// Hashed terms of a question with counts, in rising order of the hash.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -21,6 +25,18 @@ impl Fingerprint {
         Fingerprint::from_terms(
             terms.into_iter().map(|(hash, weight)| (hash as u32, (weight * 10.0).min(255.0) as u8)),
         )
+    }
+
+    /// The fingerprint of a text of the corpus, comparable with those of questions: its most frequent terms.
+    pub fn of_text(text: &str) -> Fingerprint {
+        let mut counts: HashMap<u32, u32> = HashMap::new();
+        words::each(&mut words::prose(), text, |term| *counts.entry(hash(term)).or_default() += 1);
+        let mut counts: Vec<(u32, u32)> = counts.into_iter().collect();
+        counts.sort_unstable_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
+        counts.truncate(TEXT_TERMS_MAX);
+        // A repeated term counts for more, but not in proportion.
+        let tenths = |count: u32| (10.0 * (1.0 + (count as f32).ln())).min(255.0) as u8;
+        Fingerprint::from_terms(counts.into_iter().map(|(hash, count)| (hash, tenths(count))))
     }
 
     fn from_terms(terms: impl Iterator<Item = (u32, u8)>) -> Fingerprint {
@@ -47,6 +63,11 @@ impl Fingerprint {
         let terms: Vec<(u32, u8)> =
             terms.iter().map(|&[a, b, c, d, count]| (u32::from_le_bytes([a, b, c, d]), count)).collect();
         (rest.is_empty() && terms.is_sorted_by(|a, b| a.0 < b.0)).then_some(Fingerprint(terms))
+    }
+
+    /// The hashed terms with their counts, in rising order of the hash.
+    pub fn terms(&self) -> &[(u32, u8)] {
+        &self.0
     }
 
     /// Whether nothing is left of the question.

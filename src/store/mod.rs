@@ -4,6 +4,7 @@
 #![expect(clippy::disallowed_methods, reason = "the one module that speaks SQL")]
 
 pub mod corpus;
+pub mod gaps;
 pub mod inbox;
 pub mod question;
 pub mod queue;
@@ -83,12 +84,20 @@ macro_rules! transaction {
 pub(crate) use {read, transaction, write};
 
 /// The migrations, by version and name; the same list for both databases.
-const MIGRATIONS: &[(i64, &str, &str, &str)] = &[(
-    1,
-    "foundation",
-    include_str!("../../migrations/sqlite/0001_foundation.sql"),
-    include_str!("../../migrations/postgres/0001_foundation.sql"),
-)];
+const MIGRATIONS: &[(i64, &str, &str, &str)] = &[
+    (
+        1,
+        "foundation",
+        include_str!("../../migrations/sqlite/0001_foundation.sql"),
+        include_str!("../../migrations/postgres/0001_foundation.sql"),
+    ),
+    (
+        2,
+        "gaps",
+        include_str!("../../migrations/sqlite/0002_gaps.sql"),
+        include_str!("../../migrations/postgres/0002_gaps.sql"),
+    ),
+];
 
 impl Store {
     /// Opens the database at `url` (`sqlite://path` or `postgres://…`) and brings its schema up to date.

@@ -190,7 +190,8 @@ const SAVE: &str = concat!(
          near_project = excluded.near_project, near_path = excluded.near_path,
          near_anchor = excluded.near_anchor, near_score = excluded.near_score,
          closed_commit = excluded.closed_commit, closed_at = excluded.closed_at,
-         judged_at = excluded.judged_at, votes = excluded.votes, cluster = excluded.cluster"
+         judged_at = excluded.judged_at, votes = excluded.votes,
+         cluster = COALESCE(excluded.cluster, question.cluster)"
 );
 const OF_THREAD: &str = concat!(
     "SELECT ",
@@ -331,7 +332,9 @@ impl Store {
     /// The database.
     pub async fn forget_questions(&self, place: Place) -> Result<()> {
         write!(self, pool => {
-            sqlx::query(FORGET).bind(place.project as i64).bind(place.iid as i64).execute(pool).await?;
+            for statement in [FORGET, crate::store::gaps::FORGET_MEMBERS] {
+                sqlx::query(statement).bind(place.project as i64).bind(place.iid as i64).execute(pool).await?;
+            }
         });
         Ok(())
     }

@@ -11,16 +11,13 @@ const CHARACTER_REFERENCE_MAX: usize = 40;
 /// The first place at or after `from` where a bare URL begins: `http://` or `https://` in any letter case,
 /// not behind an ASCII letter or digit.
 pub(in crate::prose) fn find(text: &str, from: usize) -> Option<usize> {
-    let mut at = from;
-    while let Some(colon) = memchr::memmem::find(&text.as_bytes()[at..], b"://").map(|i| at + i) {
-        if let Some(start) = scheme_start(&text.as_bytes()[from..colon])
-            && !text.as_bytes()[..from + start].last().is_some_and(u8::is_ascii_alphanumeric)
-        {
-            return Some(from + start);
-        }
-        at = colon + 3;
-    }
-    None
+    let bytes = text.as_bytes();
+    memchr::memchr_iter(b':', &bytes[from..]).map(|colon| from + colon).find_map(|colon| {
+        bytes[colon..].starts_with(b"://").then_some(())?;
+        let start = from + scheme_start(&bytes[from..colon])?;
+        let glued = bytes[..start].last().is_some_and(u8::is_ascii_alphanumeric);
+        (!glued).then_some(start)
+    })
 }
 
 /// Where the `http` or `https` that ends `text` begins.

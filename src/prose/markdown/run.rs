@@ -9,6 +9,11 @@ pub(in crate::prose) struct Run {
 }
 
 impl Run {
+    /// An empty run with room for `length` bytes.
+    pub(super) fn with_room(length: usize) -> Run {
+        Run { text: String::with_capacity(length), escaped: Vec::new() }
+    }
+
     /// The text.
     pub(in crate::prose) fn text(&self) -> &str {
         &self.text

@@ -16,51 +16,58 @@ const TILDE: char = '\u{FDD2}';
 /// references.
 pub(super) const AMPERSAND: char = '\u{FDD3}';
 
-/// What every veil begins with in UTF-8.
-const VEIL_PREFIX: &[u8] = b"\xEF\xB7";
+/// The first byte of every veil in UTF-8.
+const VEIL_BYTE: u8 = 0xEF;
 
 fn is_veil(c: char) -> bool {
     (UNDERSCORE..=AMPERSAND).contains(&c)
 }
 
 fn has_veil(text: &str) -> bool {
-    memchr::memmem::find(text.as_bytes(), VEIL_PREFIX).is_some()
+    memchr::memchr(VEIL_BYTE, text.as_bytes()).is_some_and(|at| text[at..].contains(is_veil))
 }
 
 /// Veils `_ * ~ &` within everything that may be a bare URL.
 pub(super) fn veil(text: &str) -> Cow<'_, str> {
-    if has_veil(text) && text.contains(is_veil) {
+    if has_veil(text) {
         return Cow::Owned(veil_urls(&text.replace(is_veil, "\u{FFFD}")).into_owned());
     }
     veil_urls(text)
 }
 
 fn veil_urls(text: &str) -> Cow<'_, str> {
-    let (mut out, mut done) = (String::new(), 0);
-    while let Some(start) = bare::find(text, done) {
+    let (mut out, mut copied, mut at) = (String::new(), 0, 0);
+    while let Some(start) = bare::find(text, at) {
         let reach = reach(text, start);
-        let sure = bare::cut(reach).len();
-        out.push_str(&text[done..start]);
-        let mut before = ' ';
-        for (at, c) in reach.char_indices() {
-            out.push(match c {
-                // A backslash has made it ordinary already.
-                _ if before == '\\' => c,
-                '&' => AMPERSAND,
-                '_' if at < sure => UNDERSCORE,
-                '*' if at < sure => STAR,
-                '~' if at < sure => TILDE,
-                other => other,
-            });
-            before = c;
+        at = start + reach.len();
+        if reach.contains(['_', '*', '~', '&']) {
+            out.push_str(&text[copied..start]);
+            veil_url(reach, &mut out);
+            copied = at;
         }
-        done = start + reach.len();
     }
-    if done == 0 {
+    if copied == 0 {
         return Cow::Borrowed(text);
     }
-    out.push_str(&text[done..]);
+    out.push_str(&text[copied..]);
     Cow::Owned(out)
+}
+
+fn veil_url(reach: &str, out: &mut String) {
+    let sure = bare::cut(reach).len();
+    let mut before = ' ';
+    for (at, c) in reach.char_indices() {
+        out.push(match c {
+            // A backslash has made it ordinary already.
+            _ if before == '\\' => c,
+            '&' => AMPERSAND,
+            '_' if at < sure => UNDERSCORE,
+            '*' if at < sure => STAR,
+            '~' if at < sure => TILDE,
+            other => other,
+        });
+        before = c;
+    }
 }
 
 /// How far the URL at `start` may reach, whatever the parser makes of the place: as text, as a destination,

@@ -8,9 +8,10 @@ use crate::reference::{Lines, Reference, RepoPath};
 
 /// The file that `atom` names in text, and how many bytes behind the atom belong to it.
 pub(super) fn in_text(atom: Atom<'_>, context: &ExtractContext) -> Option<(Reference, usize)> {
-    if !opens(atom.before) {
+    if !atom.text.contains('/') || !opens(atom.before) {
         return None;
     }
+    // `./a.rs` has lost its only slash here.
     let path = repo_path(atom.text).filter(|path| path.contains('/'))?;
     let tail = Tail::parse(atom.rest);
     closes(&atom.rest[tail.length..]).then_some(())?;
@@ -179,7 +180,11 @@ fn is_known_name(name: &str) -> bool {
 
 fn has_known_extension(name: &str) -> bool {
     name.rsplit_once('.').is_some_and(|(stem, extension)| {
-        !stem.is_empty() && extension.len() <= 8 && is_known_extension(&extension.to_ascii_lowercase())
+        let in_capitals = || {
+            extension.bytes().any(|b| b.is_ascii_uppercase())
+                && is_known_extension(&extension.to_ascii_lowercase())
+        };
+        !stem.is_empty() && (is_known_extension(extension) || in_capitals())
     })
 }
 

@@ -8,6 +8,9 @@ use crate::prose::references::url::is_reserved;
 use crate::prose::references::words::Atom;
 use crate::reference::{Iid, ProjectPath, Reference, Sha};
 
+/// The length of the shortest hash.
+const SHA_MIN: usize = 7;
+
 /// The merge request that `atom` and the `!` behind it name, and how many bytes behind the atom belong to it.
 pub(super) fn merge_request(atom: Atom<'_>, context: &ExtractContext) -> Option<(Reference, usize)> {
     let behind = atom.rest.strip_prefix('!')?;
@@ -25,7 +28,7 @@ pub(super) fn merge_request(atom: Atom<'_>, context: &ExtractContext) -> Option<
 
 /// The commit that `atom` names.
 pub(super) fn commit(atom: Atom<'_>, context: &ExtractContext) -> Option<Reference> {
-    if !atom.text.ends_with(|c: char| c.is_ascii_hexdigit()) {
+    if atom.text.len() < SHA_MIN || !atom.text.ends_with(|c: char| c.is_ascii_hexdigit()) {
         return None;
     }
     let begins = if atom.text.contains('@') { admits_project(atom.before) } else { opens(atom.before) };
@@ -52,8 +55,8 @@ fn commit_expression(text: &str, context: &ExtractContext) -> Option<Reference> 
         Some((written, hashes)) => (Some(Named::parse(written, context)?), hashes),
         None => (None, text),
     };
-    let range = hashes.split_once("...").or_else(|| hashes.split_once(".."));
-    let (first, last) = range.unwrap_or((hashes, hashes));
+    let (first, dots) = hashes.split_at(hashes.find('.').unwrap_or(hashes.len()));
+    let last = if dots.is_empty() { first } else { dots.strip_prefix("...").or(dots.strip_prefix(".."))? };
     let plain_digits_do = named.as_ref().is_some_and(|named| named.in_full);
     let is_hash = |sha: &Sha| plain_digits_do || is_mixed(sha.as_str());
     Sha::parse(first).filter(is_hash)?;

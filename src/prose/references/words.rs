@@ -46,23 +46,39 @@ pub(in crate::prose) fn pieces(run: &Run, mut visit: impl FnMut(Piece<'_>) -> us
 
 fn atoms(run: &Run, text: &str, range: Range<usize>, visit: &mut impl FnMut(Piece<'_>) -> usize) {
     let mut at = range.start;
-    while at < range.end {
+    while let Some(hint) = text.as_bytes()[at..range.end].iter().position(|&byte| HINT[usize::from(byte)]) {
+        at += text[at..at + hint].rfind(|c| !is_part(c)).map_or(0, |last| last + 1);
+        while !text.is_char_boundary(at) {
+            at += 1;
+        }
         let reach = atom_reach(&text[at..range.end]);
         let atom = text[at..at + reach].trim_end_matches('.');
         let (end, rest) = (at + atom.len(), &text[at + atom.len()..]);
-        if !atom.is_empty() || rest.starts_with(['!', '#', '&']) {
-            let before = text[..at].chars().next_back();
-            let escaped = run.is_escaped(end..end + 1) || (atom.contains('@') && run.is_escaped(at..end));
-            let used = visit(Piece::Atom(Atom { before, text: atom, rest, escaped }));
-            at = end + used.max(usize::from(atom.is_empty()));
-        } else {
-            at += reach.max(rest.chars().next().map_or(1, char::len_utf8));
-        }
+        let before = text[..at].chars().next_back();
+        let escaped = run.is_escaped(end..end + 1) || (atom.contains('@') && run.is_escaped(at..end));
+        let used = visit(Piece::Atom(Atom { before, text: atom, rest, escaped }));
+        at = if used > 0 { end + used } else { at + reach.max(1) };
     }
 }
 
-/// How many bytes of atom characters begin `text`: letters and digits of any script, `_ - . + @ /`.
+/// The bytes without which a stretch of text means nothing: all that is read has a slash, an at sign or a
+/// digit, or ends before one of `! # &`.
+static HINT: [bool; 256] = {
+    let mut hint = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        hint[byte] = matches!(byte as u8, b'/' | b'@' | b'0'..=b'9' | b'!' | b'#' | b'&');
+        byte += 1;
+    }
+    hint
+};
+
+/// Whether `c` is an atom character: a letter or digit of any script, or one of `_ - . + @ /`.
+fn is_part(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '+' | '@' | '/')
+}
+
+/// How many bytes of atom characters begin `text`.
 pub(in crate::prose) fn atom_reach(text: &str) -> usize {
-    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '+' | '@' | '/');
     text.find(|c| !is_part(c)).unwrap_or(text.len())
 }

@@ -134,7 +134,7 @@ impl World {
                 Owner::Project(id) => issue.project == id,
                 Owner::Group(id) => self.group_chain(self.projects[&issue.project].namespace).contains(&id),
             };
-            self.issues.values().filter(inside).next_back()
+            self.issues.values().rfind(inside)
         };
         let (event, body) = match trigger {
             "push_events" => {

@@ -7,9 +7,12 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use std::sync::{Arc, Mutex};
 
+/// Headers and body of what arrived.
+type Arrived = Vec<(HeaderMap, Vec<u8>)>;
+
 #[derive(Clone, Default)]
 struct Receiver {
-    got: Arc<Mutex<Vec<(HeaderMap, Vec<u8>)>>>,
+    got: Arc<Mutex<Arrived>>,
     status: Arc<Mutex<u16>>,
 }
 
@@ -27,7 +30,7 @@ impl Receiver {
         (receiver, url)
     }
 
-    fn got(&self) -> Vec<(HeaderMap, Vec<u8>)> {
+    fn got(&self) -> Arrived {
         self.got.lock().expect("not poisoned").clone()
     }
 }
