@@ -1,1 +1,3 @@
-//! stub
+//! The integration tests: one binary, so that it is linked once; every module shares one harness.
+
+mod reply;
