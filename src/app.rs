@@ -14,7 +14,6 @@ use tokio_util::sync::CancellationToken;
 
 use crate::admin::Admin;
 use crate::admin::access::Access;
-use crate::admin::titles::{Title, Titles, Unknown};
 use crate::answer::{SiteTable, World};
 use crate::clock::Clock;
 use crate::config::{Config, Secrets};
@@ -146,7 +145,7 @@ impl App {
             store: world.store.clone(),
             clock: world.clock.clone(),
             metrics: self.metrics.clone(),
-            titles: Some(Arc::new(world.clone())),
+            titles: Some(Arc::new(world.gitlab.clone())),
             access: Access::new(&world.config, self.secrets.admin.clone()),
         })
     }
@@ -375,12 +374,4 @@ async fn apply_predicate(
     store.want(Place::GROUP, None, clock.now()).await?;
     store.set(setting::PREDICATE, predicate).await?;
     Ok(())
-}
-
-#[async_trait::async_trait]
-impl Titles for World {
-    async fn title(&self, place: Place) -> Result<Option<Title>, Unknown> {
-        let face = self.gitlab.faces(place.project, &[place.iid]).await.map_err(|_| Unknown)?.pop();
-        Ok(face.filter(|face| !face.confidential).map(|face| Title::from(face.title.into_text())))
-    }
 }

@@ -101,11 +101,6 @@ impl Listed<'_> {
 pub struct TitleHtml(String);
 
 impl TitleHtml {
-    /// The title as it was typed, for a template that escapes what it draws.
-    pub fn into_text(self) -> String {
-        self.0
-    }
-
     fn of(title: &str) -> TitleHtml {
         TitleHtml(title.chars().take(255).collect())
     }
