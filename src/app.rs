@@ -12,6 +12,9 @@ use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use crate::admin::Admin;
+use crate::admin::access::Access;
+use crate::admin::titles::{Title, Titles, Unknown};
 use crate::answer::{SiteTable, World};
 use crate::clock::Clock;
 use crate::config::{Config, Secrets};
@@ -137,7 +140,15 @@ impl App {
 
     /// The admin listener's routes.
     pub fn admin(&self) -> Router {
-        crate::admin::router(crate::admin::Admin::of(&self.world, &self.metrics, self.secrets.admin.clone()))
+        let world = &self.world;
+        crate::admin::router(Admin {
+            config: Arc::clone(&world.config),
+            store: world.store.clone(),
+            clock: world.clock.clone(),
+            metrics: self.metrics.clone(),
+            titles: Some(Arc::new(world.clone())),
+            access: Access::new(&world.config, self.secrets.admin.clone()),
+        })
     }
 
     /// Binds both listeners and runs until `shutdown` resolves: then nothing new is accepted, what is being
@@ -364,4 +375,12 @@ async fn apply_predicate(
     store.want(Place::GROUP, None, clock.now()).await?;
     store.set(setting::PREDICATE, predicate).await?;
     Ok(())
+}
+
+#[async_trait::async_trait]
+impl Titles for World {
+    async fn title(&self, place: Place) -> Result<Option<Title>, Unknown> {
+        let face = self.gitlab.faces(place.project, &[place.iid]).await.map_err(|_| Unknown)?.pop();
+        Ok(face.filter(|face| !face.confidential).map(|face| Title::from(face.title.into_text())))
+    }
 }

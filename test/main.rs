@@ -1,10 +1,8 @@
-//! The integration tests: one binary, so that it is linked once; one module for each subject, and one harness.
+//! The integration tests: one binary, so that it is linked once; one module for each subject.
 
 mod admin;
 mod extract;
 #[expect(dead_code, reason = "the fake offers more than today's tests ask of it")]
 mod gitlab;
-mod gitlab_client;
 mod layers;
 mod postgres;
-mod resolve;

@@ -34,7 +34,8 @@ pub struct Args {
     /// The promised share of wrong answers among those given.
     #[arg(long, default_value_t = 0.05, value_name = "SHARE")]
     max_wrong: f32,
-    /// A file that keeps vectors between runs.
+    /// A file that keeps the vectors of all sections between runs; without it only what the words find is compared
+    /// by vectors.
     #[arg(long, value_name = "FILE")]
     vectors: Option<PathBuf>,
 }
@@ -52,10 +53,14 @@ pub fn run(args: Args) -> anyhow::Result<Verdict> {
     };
     let question = Question::new(&Prose::from(args.title.clone()), &Prose::from(description));
     let mut cache = args.vectors.as_deref().map(Cache::open).transpose()?;
-    let how = Indexing { tuning: Tuning::default(), cache: cache.as_mut(), dense: true };
-    let local = Local::index(Folder::read(corpus)?, Judge::load(), how)?;
+    let dense = cache.is_some();
+    let how = Indexing { tuning: Tuning::default(), cache: cache.as_mut(), dense };
+    let mut local = Local::index(Folder::read(corpus)?, Judge::load(), how)?;
     if let Some(cache) = &cache {
         cache.save()?;
+    }
+    if !dense {
+        local.shortlist(&question)?;
     }
     let answer = local.ask(&question, &[], "issue")?;
     let report =

@@ -45,6 +45,9 @@ pub struct Args {
     /// Search by words alone and do not judge: figures of retrieval, in seconds.
     #[arg(long)]
     lexical: bool,
+    /// Compare by vectors only what the words find: quicker, and a little worse.
+    #[arg(long, conflicts_with = "lexical")]
+    shortlist: bool,
     /// A file that keeps vectors between runs.
     #[arg(long, value_name = "FILE")]
     vectors: Option<PathBuf>,
@@ -68,6 +71,11 @@ pub fn run(args: Args) -> anyhow::Result<Verdict> {
     let mut trials = Vec::new();
     for (set, tuning) in sets.iter_mut().zip(tunings) {
         set.local.retune(tuning);
+        if args.shortlist {
+            for case in &set.cases {
+                set.local.shortlist(&case.question())?;
+            }
+        }
         trials.push(trial::all(set, args.lexical)?);
     }
     let policies = match args.leave_one_out {
@@ -98,7 +106,7 @@ fn load(args: &Args) -> anyhow::Result<Vec<Set>> {
     for (corpus, cases) in args.corpus.iter().zip(&args.cases) {
         let folder = Folder::read(corpus)?;
         let names = Names::of(&folder);
-        let how = Indexing { tuning: Tuning::default(), cache: cache.as_mut(), dense: !args.lexical };
+        let how = Indexing { tuning: Tuning::default(), cache: cache.as_mut(), dense: !args.lexical && !args.shortlist };
         let local = Local::index(folder, judge.clone(), how)?;
         sets.push(Set { name: corpus.display().to_string(), local, names, cases: cases::read(cases)? });
         if let Some(cache) = &cache {

@@ -13,6 +13,8 @@ use crate::section::{self, Quote, Section};
 const PROJECT: u64 = 1;
 /// Passages of one section that get a vector; what follows is found by its words.
 const VECTORS_MAX: usize = 8;
+/// The same in a short list, where somebody waits.
+const VECTORS_SHORT: usize = 2;
 /// Sections that search returns.
 pub const DEPTH: usize = 20;
 /// Of these, sections that the judge reads.
@@ -27,13 +29,17 @@ pub struct Local {
     places: Vec<(usize, usize)>,
 }
 
+/// Lexical hits that get vectors where the folder was not embedded as a whole.
+const SHORTLIST: usize = 40;
+
 /// How a folder is indexed.
 pub struct Indexing<'a> {
     /// The weights of the search.
     pub tuning: Tuning,
     /// Where vectors are kept between runs; without it every section is embedded anew.
     pub cache: Option<&'a mut Cache>,
-    /// Whether to search by vectors at all.
+    /// Whether to embed every section at once, which takes a minute for a thousand sections. Without it only what
+    /// the words of a question find is compared by vectors: see [`Local::shortlist`].
     pub dense: bool,
 }
 
@@ -88,6 +94,21 @@ impl Local {
         }
         index.commit()?;
         Ok(Local { folder, judge, index, places })
+    }
+
+    /// Embeds the best lexical hits of a question, so that they can be compared by vectors.
+    pub fn shortlist(&mut self, question: &Question) -> anyhow::Result<()> {
+        for hit in self.lexical(question, SHORTLIST)? {
+            let (number, at) = self.places[usize::try_from(hit.id)?];
+            let file = &self.folder.files[number];
+            let section = &file.sections[at];
+            let title = heading(&section.heading_path);
+            let ranges = section::passages(section, &file.text).into_iter().take(VECTORS_SHORT);
+            let vectors: Vec<Vector> =
+                ranges.map(|range| self.judge.passage_vector(&title, &file.text[range])).collect();
+            self.index.add_vectors(PROJECT, &file.path, hit.id, &vectors);
+        }
+        Ok(())
     }
 
     /// The number of sections.

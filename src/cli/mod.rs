@@ -121,7 +121,7 @@ fn dispatch(command: Command, invocation: &Invocation) -> anyhow::Result<Verdict
         Command::Explain(args) => explain::run(args, invocation),
         Command::Extract(args) => extract::run(args),
         Command::Eval(args) => eval::run(args),
-        Command::Gaps(args) => gaps::run(args, invocation),
+        Command::Gaps(args) => gaps::run(args, &invocation.config),
         Command::Verify(args) => verify::run(args),
         Command::Replay(args) => replay::run(args, invocation),
         Command::Queue(args) => queue::run(args, invocation),

@@ -1,6 +1,7 @@
 //! Is it a question, and does this passage cover it? Numbers in, numbers out; the same input, the same output.
 
 mod decision;
+pub mod endpoint;
 
 use std::collections::HashSet;
 use std::sync::Arc;

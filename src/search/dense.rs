@@ -85,6 +85,11 @@ impl Vectors {
         self.values.extend_from_slice(&vector.values);
     }
 
+    /// Whether a section has a vector.
+    pub(super) fn knows(&self, section: u64) -> bool {
+        self.places.contains_key(&section)
+    }
+
     /// Forgets the sections of a file.
     pub(super) fn remove_file(&mut self, project: ProjectId, path: &str) {
         for section in self.files.remove(&(project, path.to_owned())).unwrap_or_default() {

@@ -134,6 +134,15 @@ impl Index {
         Ok(())
     }
 
+    /// Adds vectors of a section that has none yet; seen at once.
+    pub fn add_vectors(&mut self, project: ProjectId, path: &RepoPath, section: u64, vectors: &[Vector]) {
+        if !self.vectors.knows(section) {
+            for vector in vectors {
+                self.vectors.add(project, path.as_str(), section, vector);
+            }
+        }
+    }
+
     /// Forgets a file. Its vectors go at once, its words with [`Index::commit`].
     pub fn remove_file(&mut self, project: ProjectId, path: &RepoPath) {
         if self.sections.remove(&(project, path.as_str().to_owned())).is_some() {
@@ -207,3 +216,6 @@ impl Found {
         Found { id, project, bm25: 0.0, bm25_rank: None, cosine: 0.0, dense_rank: None, fused: 0.0 }
     }
 }
+
+#[cfg(test)]
+mod tests;

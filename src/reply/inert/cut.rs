@@ -34,6 +34,8 @@ pub fn passage(path: &RepoPath, text: &str, bytes: Range<usize>) -> Passage {
     }
     let mut bytes = trim(text, start..end.max(start));
     if place::is_markdown(path) {
+        let body = trim(text, bytes.start.max(front_matter(text))..bytes.end.max(front_matter(text)));
+        bytes = if body.is_empty() || body.end > bytes.end { bytes } else { body };
         while let Some(shorter) = without_heading(text, &bytes) {
             bytes = shorter;
         }
@@ -54,6 +56,17 @@ fn trim(text: &str, bytes: Range<usize>) -> Range<usize> {
     let blank = &body[..body.len() - body.trim_start().len()];
     let start = blank.rfind(['\n', '\r']).map_or(bytes.start, |at| bytes.start + at + 1);
     start.min(end)..end
+}
+
+/// The length of the front matter that a text begins with.
+fn front_matter(text: &str) -> usize {
+    let rest = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let body = ["---\n", "---\r\n"].into_iter().find_map(|open| rest.strip_prefix(open));
+    let close = body.and_then(|body| {
+        body.split_inclusive('\n').position(|line| line.trim_end() == "---").map(|at| (body, at))
+    });
+    let Some((body, at)) = close else { return 0 };
+    text.len() - body.len() + body.split_inclusive('\n').take(at + 1).map(str::len).sum::<usize>()
 }
 
 /// The bytes after a first line that is a heading; `None` when it is none or nothing follows it.

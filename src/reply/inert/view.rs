@@ -63,7 +63,7 @@ impl View {
 }
 
 /// One line of text without hidden characters and line breaks.
-pub(super) fn visible(text: &str) -> String {
+pub(crate) fn visible(text: &str) -> String {
     text.chars().filter(|&c| !is_hidden(c) && c != '\n').collect()
 }
 

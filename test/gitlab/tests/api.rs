@@ -262,6 +262,9 @@ async fn issues_are_listed_over_a_group_by_their_last_change() {
         ["One"]
     );
     assert_eq!(get(&gitlab, "/groups/acme/issues?state=opened").await.each("title"), ["Two"]);
+    let counts =
+        get(&gitlab, "/groups/acme/issues_statistics?scope=all").await.body["statistics"]["counts"].clone();
+    assert_eq!(counts, json!({ "all": 2, "closed": 1, "opened": 1 }));
     assert_eq!(get(&gitlab, "/groups/acme/issues?updated_after=soon").await.status, 400);
 }
 
