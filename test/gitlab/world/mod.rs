@@ -48,6 +48,8 @@ pub struct World {
     pub all_effects: Vec<Effect>,
     /// Deliveries that were not sent yet.
     pub outbox: VecDeque<Delivery>,
+    /// Test deliveries of the call being answered: they are sent before its answer.
+    pub(super) tests: Vec<Delivery>,
     /// How many events found a hook disabled, and were lost.
     pub dropped_events: usize,
     /// Notes that one user may create in a minute; none: unlimited.
@@ -86,6 +88,7 @@ impl World {
             redirects: BTreeMap::new(),
             all_effects: Vec::new(),
             outbox: VecDeque::new(),
+            tests: Vec::new(),
             dropped_events: 0,
             notes_per_minute: None,
             chain: None,
