@@ -60,6 +60,8 @@ pub struct World {
     /// Times of limited calls: (limit, user) to moments.
     pub(super) calls: BTreeMap<(&'static str, u64), Vec<Millis>>,
     typed: Vec<String>,
+    /// Everything bots ever posted, what was edited away or deleted since included.
+    pub(super) posted: Vec<String>,
     next: BTreeMap<&'static str, u64>,
 }
 
@@ -95,6 +97,7 @@ impl World {
             chains: HashMap::new(),
             calls: BTreeMap::new(),
             typed: Vec::new(),
+            posted: Vec::new(),
             next: BTreeMap::new(),
         }
     }
