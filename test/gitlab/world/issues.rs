@@ -370,10 +370,11 @@ impl World {
         self.emit(Happening::issue(issue.project, issue.confidential, body));
     }
 
-    /// Remembers what was typed, unless a bot typed it.
+    /// Remembers what was typed: by a person, or posted by a bot.
     pub(crate) fn typed_by(&mut self, user: u64, text: &str) {
-        if !self.users[&user].bot {
-            self.typed(text);
+        match self.users[&user].bot {
+            true => self.posted.push(text.to_owned()),
+            false => self.typed(text),
         }
     }
 
