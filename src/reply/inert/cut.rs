@@ -97,7 +97,7 @@ fn end_within(path: &RepoPath, text: &str, bytes: &Range<usize>, limit: usize) -
 
 /// Where blocks end, and where sentences do, within `limit` bytes from `start`.
 fn natural_ends(text: &str, start: usize, limit: usize) -> (Vec<usize>, Vec<usize>) {
-    let view = View::of(text);
+    let view = View::of_markdown(text);
     let blocks = Blocks::of(view.text());
     let range = view.of_file(start)..view.of_file(start + limit);
     let (mut after_blocks, mut after_sentences) = (Vec::new(), Vec::new());
