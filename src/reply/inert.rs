@@ -49,10 +49,13 @@ pub struct Rendered {
 
 /// Makes bytes of a file inert. `bytes` is what [`passage`] chose; both ends lie between characters.
 pub fn render(path: &RepoPath, text: &str, bytes: Range<usize>) -> Rendered {
-    let view = View::of(text);
-    let range = view.of_file(bytes.start)..view.of_file(bytes.end);
-    let rich = if place::is_markdown(path) { rich(&view, range.clone()) } else { None };
-    let draft = rich.unwrap_or_else(|| fence::draft(path, view.text(), range));
+    let range = |view: &View| view.of_file(bytes.start)..view.of_file(bytes.end);
+    let mut view = if place::is_markdown(path) { View::of_markdown(text) } else { View::of(text) };
+    let rich = if place::is_markdown(path) { rich(&view, range(&view)) } else { None };
+    let draft = rich.unwrap_or_else(|| {
+        view = View::of(text);
+        fence::draft(path, view.text(), range(&view))
+    });
     let kept = draft.kept.into_iter().flat_map(|kept| view.pieces(kept)).collect();
     Rendered { markdown: draft.markdown, kept }
 }
@@ -116,7 +119,9 @@ impl Body<'_> {
         let line = &blocks.lines[first];
         match line.kind {
             // After the mark of the quote a tab indents by two columns, and code would be text.
-            Kind::Indented if self.text[line.whole()].trim_start_matches(' ').starts_with('\t') => return None,
+            Kind::Indented if self.text[line.whole()].trim_start_matches(' ').starts_with('\t') => {
+                return None;
+            }
             Kind::Code | Kind::Indented | Kind::FenceClose | Kind::Rule => self.keep(line.whole()),
             Kind::Hidden => self.keep(line.bytes.end..line.end),
             Kind::FenceOpen => {

@@ -43,7 +43,10 @@ fn stands_in(text: &str, heading: &str) -> bool {
             let found: Vec<&str> = words(&line).collect();
             let mut characters = line.chars();
             found.windows(wanted.len()).any(|some| some == wanted)
-                && heading.chars().filter(|c| !c.is_whitespace()).all(|wanted| characters.any(|c| c == wanted))
+                && heading
+                    .chars()
+                    .filter(|c| !c.is_whitespace())
+                    .all(|wanted| characters.any(|c| c == wanted))
         })
 }
 

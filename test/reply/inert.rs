@@ -88,7 +88,10 @@ fn tampered(seed: u64, note: &str, text: &str, dice: &mut hostile::Dice) {
     if !doubled && !in_links(note, at) {
         let mut changed = note.to_owned();
         changed.remove(at);
-        assert!(check(&changed, |_| Some(text.as_bytes().to_vec())).is_err(), "seed {seed} at {at}\n{changed}");
+        assert!(
+            check(&changed, |_| Some(text.as_bytes().to_vec())).is_err(),
+            "seed {seed} at {at}\n{changed}"
+        );
     }
 }
 

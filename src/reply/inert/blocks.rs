@@ -178,7 +178,9 @@ impl Blocks {
         let line = self.lines_in(&(at..at + 1)).start;
         let Some(here) = self.lines.get(line) else { return false };
         match here.kind {
-            Kind::Code | Kind::Indented | Kind::FenceClose => line > 0 && self.lines[line - 1].block == here.block,
+            Kind::Code | Kind::Indented | Kind::FenceClose => {
+                line > 0 && self.lines[line - 1].block == here.block
+            }
             Kind::FenceOpen => at > here.bytes.start,
             _ => false,
         }

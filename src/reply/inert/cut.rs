@@ -97,7 +97,7 @@ fn end_within(path: &RepoPath, text: &str, bytes: &Range<usize>, limit: usize) -
 
 /// Where blocks end, and where sentences do, within `limit` bytes from `start`.
 fn natural_ends(text: &str, start: usize, limit: usize) -> (Vec<usize>, Vec<usize>) {
-    let view = View::of(text);
+    let view = View::of_markdown(text);
     let blocks = Blocks::of(view.text());
     let range = view.of_file(start)..view.of_file(start + limit);
     let (mut after_blocks, mut after_sentences) = (Vec::new(), Vec::new());
@@ -117,9 +117,11 @@ fn natural_ends(text: &str, start: usize, limit: usize) -> (Vec<usize>, Vec<usiz
             ticks += usize::from(c == '`');
             brackets += isize::from(matches!(c, '[' | '(')) - isize::from(matches!(c, ']' | ')'));
             let after = at + c.len_utf8();
+            // `3.` begins an item of a list and ends nothing.
+            let numbers = content[..at].bytes().all(|byte| !byte.is_ascii_alphabetic() && byte.is_ascii());
+            let ends = matches!(c, '.' | '!' | '?' | '…') && !numbers;
             let stops = matches!(c, '。' | '！' | '？')
-                || (matches!(c, '.' | '!' | '?' | '…')
-                    && content[after..].chars().next().is_none_or(char::is_whitespace));
+                || (ends && content[after..].chars().next().is_none_or(char::is_whitespace));
             if stops && ticks.is_multiple_of(2) && brackets <= 0 {
                 after_sentences.push(line.bytes.start + after);
             }
