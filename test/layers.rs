@@ -11,7 +11,7 @@ const MAY: &[(&str, &[&str])] = &[
     ("prose", &["reference"]),
     ("section", &["reference"]),
     ("search", &["prose", "reference", "section", "target"]),
-    ("judge", &["prose", "search", "section", "config"]),
+    ("judge", &["clock", "config", "prose", "reference", "search", "section"]),
     ("target", &["reference", "section", "prose", "judge"]),
     ("docsite", &["config", "reference", "section"]),
     ("reply", &["reference", "section", "target"]),
@@ -115,7 +115,7 @@ fn every_module_is_in_the_table() {
 #[test]
 fn the_heart_does_not_wait() {
     for module in PURE {
-        for file in sources(module) {
+        for file in sources(module).into_iter().filter(|f| !f.ends_with("tests.rs")) {
             let text = code(&file);
             assert!(
                 !text.contains("async ") && !text.contains(".await"),
