@@ -12,6 +12,8 @@ use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use crate::admin::Admin;
+use crate::admin::access::Access;
 use crate::answer::{SiteTable, World};
 use crate::clock::Clock;
 use crate::config::{Config, Secrets};
@@ -137,7 +139,15 @@ impl App {
 
     /// The admin listener's routes.
     pub fn admin(&self) -> Router {
-        crate::admin::router(crate::admin::Admin::of(&self.world, &self.metrics, self.secrets.admin.clone()))
+        let world = &self.world;
+        crate::admin::router(Admin {
+            config: Arc::clone(&world.config),
+            store: world.store.clone(),
+            clock: world.clock.clone(),
+            metrics: self.metrics.clone(),
+            titles: Some(Arc::new(world.gitlab.clone())),
+            access: Access::new(&world.config, self.secrets.admin.clone()),
+        })
     }
 
     /// Binds both listeners and runs until `shutdown` resolves: then nothing new is accepted, what is being

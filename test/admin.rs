@@ -38,6 +38,7 @@ async fn the_token_opens_everything_and_the_metrics_need_none() {
         let refused = world.client.get(world.url(path)).send().await.unwrap();
         assert_eq!(refused.status(), 401, "{path}");
         let asked: Vec<_> = refused.headers().get_all(header::WWW_AUTHENTICATE).iter().collect();
+        assert_eq!(asked.len(), 2, "{path}");
         assert!(asked.iter().any(|v| v.to_str().unwrap().starts_with("Basic ")), "{path}");
         let wrong = world.client.get(world.url(path)).bearer_auth("wrong").send().await.unwrap();
         assert_eq!(wrong.status(), 401, "{path}");

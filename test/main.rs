@@ -1,10 +1,13 @@
-//! The integration tests: one binary, so that it is linked once; every module shares one harness.
+//! The integration tests: one binary, so that it is linked once; one module for each subject, and one harness.
 
+mod admin;
+mod app;
+mod extract;
 #[expect(dead_code, reason = "the fake offers more than today's tests ask of it")]
 mod gitlab;
+mod gitlab_client;
 mod layers;
 mod postgres;
-//! The integration tests: one binary, one module for each subject.
-
-mod extract;
-mod admin;
+mod reply;
+mod resolve;
+mod walk;

@@ -55,6 +55,11 @@ pub fn create_database() -> String {
     format!("postgres://postgres@127.0.0.1:{}/{name}", server.port)
 }
 
+/// One of the installed programs, such as `pg_dump`.
+pub fn program(name: &str) -> PathBuf {
+    programs().unwrap_or_else(|| panic!("{MISSING}")).join(name)
+}
+
 fn start() -> Server {
     let bin = programs().unwrap_or_else(|| panic!("{MISSING}"));
     let home = home();

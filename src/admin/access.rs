@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
+use axum::response::{AppendHeaders, IntoResponse, Response};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use secrecy::{ExposeSecret, SecretString};
@@ -51,10 +51,10 @@ impl IntoResponse for Refused {
         match self {
             Refused::Unproven => (
                 StatusCode::UNAUTHORIZED,
-                [
+                AppendHeaders([
                     (header::WWW_AUTHENTICATE, "Bearer realm=\"signpost\""),
                     (header::WWW_AUTHENTICATE, "Basic realm=\"signpost\", charset=\"UTF-8\""),
-                ],
+                ]),
                 "give the admin token, as Bearer token or as password of any user\n",
             )
                 .into_response(),

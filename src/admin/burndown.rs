@@ -10,16 +10,18 @@ const STEPS: i64 = 26;
 const LONGEST: i64 = 730;
 
 /// Width of the drawing; one unit is a pixel at full size.
-pub const WIDTH: f64 = 720.0;
+pub const WIDTH: f64 = 1120.0;
 /// Height of the drawing.
 pub const HEIGHT: f64 = 216.0;
-const LEFT: f64 = 40.0;
-const RIGHT: f64 = 708.0;
+/// Where the plot begins; the values of the axis stand left of it.
+pub const LEFT: f64 = 56.0;
+/// Where it ends.
+pub const RIGHT: f64 = 1108.0;
 const TOP: f64 = 12.0;
 /// Where the curve of open gaps stands.
 const FLOOR: f64 = 120.0;
 /// The line between opened (above) and settled (below).
-const MIDDLE: f64 = 162.0;
+pub const MIDDLE: f64 = 162.0;
 const BAR: f64 = 26.0;
 /// Where the days are written.
 pub const LABELS: f64 = 212.0;

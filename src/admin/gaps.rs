@@ -159,7 +159,7 @@ fn meaning(kind: Kind) -> &'static str {
         Kind::Outdated => "the answer was there once",
         Kind::ThreadOnly => "only threads tell it",
         Kind::Near => "the topic is there, the fact is not",
-        Kind::Missing => "nothing is near",
+        Kind::Missing => "it is not documented",
     }
 }
 

@@ -9,6 +9,7 @@ use sha2::{Digest, Sha256};
 
 use crate::answer::{Asking, Walk, WalkError, World};
 use crate::config::When;
+use crate::gitlab::resolve::{Budget, Outcome};
 use crate::gitlab::{Read, Thread};
 use crate::judge::{Candidate, Decision, GapKind, Judge, Judged, Policy, decide};
 use crate::library::alone;
@@ -124,7 +125,7 @@ pub(super) async fn put(walk: &mut Walk<'_>, asking: &Asking) -> Result<Judgemen
         Asked::Issue => references_of(world, &walk.project, &walk.thread),
         Asked::Note(id) => references_of_note(world, &walk.project, &walk.thread, id),
     };
-    let resolved = resolve_all(world, &walk.project, &references, &walk.audience).await?;
+    let resolved = resolve_all(world, &references, &walk.audience).await?;
     let mut sources = referenced(world, &resolved, &asking.question).await?;
     sources.extend(searched(world, &walk.audience, &asking.question).await?);
     sources.extend(remembered(world, walk.claim.place, &walk.audience, &judgement.fingerprint).await?);
@@ -235,25 +236,37 @@ fn kind_of(reference: &Reference) -> &'static str {
     }
 }
 
-/// Resolves references and asks the predicate about each target.
+/// Resolves references and asks the predicate about each target. What could not be found out is an error: the
+/// thread is looked at again, and nothing becomes a gap meanwhile.
 pub(crate) async fn resolve_all(
     world: &World,
-    project: &Arc<Project>,
     pointed: &[Pointed],
     audience: &Audience,
 ) -> Result<Vec<Resolution>, WalkError> {
+    let sites = world.docsites.now();
+    let walk = world.gitlab.walk(&world.corpus, &sites, *audience, Budget::default());
+    let references: Vec<Reference> = pointed.iter().map(|p| p.reference.clone()).collect();
+    let outcomes = walk.resolve_all(&references).await;
     let mut resolved = Vec::with_capacity(pointed.len());
-    for p in pointed {
-        let mut resolution = Resolution {
+    for (p, outcome) in pointed.iter().zip(outcomes) {
+        let outcome = outcome?;
+        let mut fell = outcome.fell();
+        let mut admitted = Vec::new();
+        if let Outcome::Found(places) = outcome {
+            for place in places {
+                match world.corpus.admit(place, audience) {
+                    Ok(place) => admitted.push(place),
+                    Err(refusal) => fell = Some(refusal.name()),
+                }
+            }
+        }
+        resolved.push(Resolution {
             hash: hash(&p.reference),
             kind: kind_of(&p.reference),
-            fell: None,
-            admitted: Vec::new(),
+            fell: fell.filter(|_| admitted.is_empty()),
+            admitted,
             discussion: p.discussion.clone(),
-        };
-        let _ = (world, project, audience);
-        resolution.fell = Some("not_resolved");
-        resolved.push(resolution);
+        });
     }
     Ok(resolved)
 }

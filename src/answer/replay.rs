@@ -62,7 +62,7 @@ async fn one(world: &World, project: ProjectId, iid: u64) -> Result<Option<Repla
     }
     thread.notes.retain(|note| members.contains(&note.id));
     let pointed = judgement::references_of_notes(world, &project, &thread);
-    let resolved = judgement::resolve_all(world, &project, &pointed, &audience).await?;
+    let resolved = judgement::resolve_all(world, &pointed, &audience).await?;
     let expected: Vec<(ProjectId, String)> = resolved
         .iter()
         .flat_map(|r| &r.admitted)

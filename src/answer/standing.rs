@@ -59,7 +59,7 @@ pub(super) async fn remember(
     let place = crate::store::queue::Place::thread(thread.issue.project, thread.issue.iid);
     let Ok(audience) = world.corpus.admit_thread(project) else { return Ok(false) };
     let references = judgement::references_of(world, project, thread);
-    let resolved = judgement::resolve_all(world, project, &references, &audience).await?;
+    let resolved = judgement::resolve_all(world, &references, &audience).await?;
     let now = world.clock.now();
     world.store.save_signposts(place, &judgement::signposts(&resolved), now).await?;
     let question = Question::new(&thread.issue.title, &thread.issue.description);

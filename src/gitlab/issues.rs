@@ -95,35 +95,34 @@ impl Listed<'_> {
     }
 }
 
-/// A title, for a page and nothing else: all that comes out of it is its HTML-escaped form. It is fetched when
+/// A title, for a page and nothing else: shown, it is escaped HTML. It is fetched when
 /// the page is drawn and never kept.
 #[derive(Clone)]
 pub struct TitleHtml(String);
 
 impl TitleHtml {
     fn of(title: &str) -> TitleHtml {
-        let mut html = String::with_capacity(title.len());
-        for c in title.chars().take(255) {
-            match c {
-                '&' => html.push_str("&amp;"),
-                '<' => html.push_str("&lt;"),
-                '>' => html.push_str("&gt;"),
-                '"' => html.push_str("&quot;"),
-                '\'' => html.push_str("&#39;"),
-                // Direction overrides would turn the rest of the page around.
-                '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => html.push('\u{fffd}'),
-                c if c.is_control() => html.push(' '),
-                c => html.push(c),
-            }
-        }
-        TitleHtml(html)
+        TitleHtml(title.chars().take(255).collect())
     }
 }
 
 impl fmt::Display for TitleHtml {
     /// Escaped already; a template marks it as safe.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        for c in self.0.chars() {
+            match c {
+                '&' => f.write_str("&amp;")?,
+                '<' => f.write_str("&lt;")?,
+                '>' => f.write_str("&gt;")?,
+                '"' => f.write_str("&quot;")?,
+                '\'' => f.write_str("&#39;")?,
+                // Direction overrides would turn the rest of the page around.
+                '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => f.write_str("\u{fffd}")?,
+                c if c.is_control() => f.write_str(" ")?,
+                c => write!(f, "{c}")?,
+            }
+        }
+        Ok(())
     }
 }
 

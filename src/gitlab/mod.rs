@@ -19,6 +19,7 @@ mod policy;
 mod projects;
 mod repository;
 pub mod resolve;
+mod route;
 mod thread;
 mod wire;
 mod write;

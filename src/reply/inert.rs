@@ -33,6 +33,7 @@ use crate::reply::place;
 
 pub use cut::{Passage, passage};
 pub use undo::unrender;
+pub(super) use view::visible;
 
 use blocks::{Blocks, Kind};
 use view::View;
@@ -48,10 +49,13 @@ pub struct Rendered {
 
 /// Makes bytes of a file inert. `bytes` is what [`passage`] chose; both ends lie between characters.
 pub fn render(path: &RepoPath, text: &str, bytes: Range<usize>) -> Rendered {
-    let view = View::of(text);
-    let range = view.of_file(bytes.start)..view.of_file(bytes.end);
-    let rich = if place::is_markdown(path) { rich(&view, range.clone()) } else { None };
-    let draft = rich.unwrap_or_else(|| fence::draft(path, view.text(), range));
+    let range = |view: &View| view.of_file(bytes.start)..view.of_file(bytes.end);
+    let mut view = if place::is_markdown(path) { View::of_markdown(text) } else { View::of(text) };
+    let rich = if place::is_markdown(path) { rich(&view, range(&view)) } else { None };
+    let draft = rich.unwrap_or_else(|| {
+        view = View::of(text);
+        fence::draft(path, view.text(), range(&view))
+    });
     let kept = draft.kept.into_iter().flat_map(|kept| view.pieces(kept)).collect();
     Rendered { markdown: draft.markdown, kept }
 }
@@ -78,7 +82,8 @@ fn rich(view: &View, range: Range<usize>) -> Option<Draft> {
     }
     let markdown = quote(&body.flat);
     let kept: String = body.kept.iter().map(|kept| &text[kept.clone()]).collect();
-    let sound = check::is_inert(&markdown) && unrender(&markdown).as_deref() == Some(&kept);
+    let shows = !body.flat.trim().is_empty();
+    let sound = shows && check::is_inert(&markdown) && unrender(&markdown).as_deref() == Some(&kept);
     sound.then_some(Draft { markdown, kept: body.kept })
 }
 
@@ -113,7 +118,11 @@ impl Body<'_> {
     fn block(&mut self, blocks: &Blocks, first: usize) -> Option<usize> {
         let line = &blocks.lines[first];
         match line.kind {
-            Kind::Code | Kind::FenceClose | Kind::Rule => self.keep(line.whole()),
+            // After the mark of the quote a tab indents by two columns, and code would be text.
+            Kind::Indented if self.text[line.whole()].trim_start_matches(' ').starts_with('\t') => {
+                return None;
+            }
+            Kind::Code | Kind::Indented | Kind::FenceClose | Kind::Rule => self.keep(line.whole()),
             Kind::Hidden => self.keep(line.bytes.end..line.end),
             Kind::FenceOpen => {
                 fence::open(self.text, line.bytes.clone()).into_iter().for_each(|op| self.apply(op))
@@ -168,18 +177,24 @@ impl Body<'_> {
 
 /// One line of text as a code span, which shows it as it is and lets nothing act.
 pub fn code(text: &str) -> String {
-    let text = view::visible(text);
+    let text = visible(text);
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest + 1);
     let pad = if text.starts_with(['`', ' ']) || text.ends_with(['`', ' ']) { " " } else { "" };
     format!("{fence}{pad}{text}{pad}{fence}")
 }
 
-/// One line of text as the text of a link: every character that could mean something gets a backslash.
+/// One line of text as the text of a link: every character that could mean something gets a backslash, also
+/// the full stop of `www.`, which begins an address.
 pub fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in view::visible(text).chars() {
-        if c.is_ascii_punctuation() && !matches!(c, '.' | ',' | '-' | '/' | '(' | ')' | '?' | '\'') {
+    for c in visible(text).chars() {
+        let calm = match c {
+            '.' => !out.ends_with(['w', 'W']),
+            ',' | '-' | '/' | '(' | ')' | '?' | '\'' => true,
+            _ => !c.is_ascii_punctuation(),
+        };
+        if !calm {
             out.push('\\');
         }
         out.push(c);

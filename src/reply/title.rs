@@ -30,18 +30,42 @@ fn name(path: &RepoPath) -> &str {
 }
 
 fn one_line(heading: &str) -> String {
-    heading.split_whitespace().collect::<Vec<_>>().join(" ")
+    inert::visible(heading).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Whether one line of the file holds a heading's characters in their order: a heading is its line without
-/// the marks, and nothing can be read into it that is not there.
+/// Whether one line of the file says what a heading says: its words one after another, nothing between them
+/// but marks, and its other characters in their order. So nothing can be read into a title that is not there.
 fn stands_in(text: &str, heading: &str) -> bool {
-    let visible = |c: &char| !c.is_whitespace();
-    !heading.trim().is_empty()
+    let wanted: Vec<&str> = words(heading).collect();
+    !wanted.is_empty()
         && text.lines().any(|line| {
-            let mut characters = line.chars().filter(visible);
-            heading.chars().filter(visible).all(|wanted| characters.any(|c| c == wanted))
+            let line = without_targets(line);
+            let found: Vec<&str> = words(&line).collect();
+            let mut characters = line.chars();
+            found.windows(wanted.len()).any(|some| some == wanted)
+                && heading
+                    .chars()
+                    .filter(|c| !c.is_whitespace())
+                    .all(|wanted| characters.any(|c| c == wanted))
         })
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty())
+}
+
+/// A line without tags and without the addresses of links.
+fn without_targets(line: &str) -> String {
+    let mut out = String::with_capacity(line.len());
+    let mut rest = inert::visible(line);
+    while let Some(at) = rest.find("](").or_else(|| rest.find('<')) {
+        let close = if rest[at..].starts_with('<') { '>' } else { ')' };
+        let Some(length) = rest[at..].find(close) else { break };
+        out.push_str(&rest[..at]);
+        out.push(']');
+        rest = rest[at + length + 1..].to_owned();
+    }
+    out + &rest
 }
 
 #[cfg(test)]

@@ -251,12 +251,8 @@ impl FakeGitLab {
         Strangers::of(&self.world())
     }
 
-    /// Everything bots ever posted that is still there: notes, and the labels they may have created.
+    /// Everything bots ever posted as notes, titles and descriptions, what was edited away since included.
     pub fn posted_by_bots(&self) -> String {
-        let world = self.world();
-        let notes = world.issues.values().flat_map(|issue| issue.notes());
-        let bodies =
-            notes.filter(|note| world.users[&note.author].bot && !note.system).map(|note| note.body.as_str());
-        bodies.collect::<Vec<&str>>().join("\n\n")
+        self.world().posted.join("\n\n")
     }
 }

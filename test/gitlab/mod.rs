@@ -56,11 +56,6 @@ pub struct FakeGitLab {
 pub(crate) struct Inner {
     pub state: Arc<State>,
     pub url: String,
-    pub http: reqwest::Client,
-    pub sending: tokio::sync::Mutex<()>,
-    pub at_once: AtomicBool,
-    pub patience: Mutex<Option<Duration>>,
-    pub attempts: Mutex<Vec<Attempt>>,
     server: AbortHandle,
 }
 
@@ -71,6 +66,29 @@ pub(crate) struct State {
     pub log: Mutex<Vec<Logged>>,
     /// Wakes the sender of deliveries after a call that made some.
     pub wake: tokio::sync::Notify,
+    pub http: reqwest::Client,
+    /// One sender at a time, so that deliveries keep their order.
+    pub sending: tokio::sync::Mutex<()>,
+    pub at_once: AtomicBool,
+    pub patience: Mutex<Duration>,
+    pub attempts: Mutex<Vec<Attempt>>,
+}
+
+impl State {
+    fn of(world: World) -> State {
+        let http = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).no_proxy().build();
+        State {
+            world: Mutex::new(world),
+            faults: Mutex::default(),
+            log: Mutex::default(),
+            wake: tokio::sync::Notify::new(),
+            http: http.expect("a client without special wishes can be built"),
+            sending: tokio::sync::Mutex::new(()),
+            at_once: AtomicBool::new(true),
+            patience: Mutex::new(hook::send::PATIENCE),
+            attempts: Mutex::default(),
+        }
+    }
 }
 
 impl Drop for Inner {
@@ -113,26 +131,10 @@ impl FakeGitLab {
         let url = format!("http://{}", listener.local_addr()?);
         world.time = time::Time::system();
         world.instance.clone_from(&url);
-        let wake = tokio::sync::Notify::new();
-        let state = Arc::new(State {
-            world: Mutex::new(world),
-            faults: Mutex::default(),
-            log: Mutex::default(),
-            wake,
-        });
+        let state = Arc::new(State::of(world));
         let app = api::router(state.clone()).into_make_service_with_connect_info::<wire::Doom>();
         let server = tokio::spawn(async move { axum::serve(wire::Wire(listener), app).await });
-        let http = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).no_proxy().build();
-        let inner = Arc::new(Inner {
-            state,
-            url,
-            http: http.expect("a client without special wishes can be built"),
-            sending: tokio::sync::Mutex::new(()),
-            at_once: AtomicBool::new(true),
-            patience: Mutex::new(None),
-            attempts: Mutex::default(),
-            server: server.abort_handle(),
-        });
+        let inner = Arc::new(Inner { state, url, server: server.abort_handle() });
         tokio::spawn(send_what_calls_cause(Arc::downgrade(&inner)));
         Ok(FakeGitLab { inner })
     }

@@ -58,12 +58,14 @@ impl Strangers {
         let Some(branch) = &project.default_branch else { return };
         let Some(head) = project.repository.branches.get(branch) else { return };
         self.allow_address(&web_url, branch);
-        let mut seen = HashSet::new();
+        let (mut seen, mut placed) = (HashSet::new(), HashSet::new());
         for commit in project.repository.ancestors(head).iter().filter_map(|id| project.repository.commit(id))
         {
             self.allow_address(&web_url, &commit.id);
             for (path, entry) in commit.tree.iter() {
-                self.allow_place(path);
+                if placed.insert(path) {
+                    self.allow_place(path);
+                }
                 if let Some(bytes) = project.repository.read(&entry.id).filter(|_| seen.insert(&entry.id)) {
                     self.allow(&String::from_utf8_lossy(bytes));
                 }

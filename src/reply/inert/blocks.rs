@@ -13,8 +13,10 @@ pub(super) enum Kind {
     Text,
     /// A line of an HTML block.
     Html,
-    /// A line of a code block.
+    /// A line of a fenced code block.
     Code,
+    /// A line of an indented code block.
+    Indented,
     /// The line that opens a fenced code block.
     FenceOpen,
     /// The line that closes one.
@@ -127,7 +129,8 @@ impl Blocks {
             line.kind = match value {
                 NodeValue::CodeBlock(code) if code.fenced && at == lines.start => Kind::FenceOpen,
                 NodeValue::CodeBlock(code) if code.fenced && code.closed && at == last => Kind::FenceClose,
-                NodeValue::CodeBlock(_) => Kind::Code,
+                NodeValue::CodeBlock(code) if code.fenced => Kind::Code,
+                NodeValue::CodeBlock(_) => Kind::Indented,
                 NodeValue::HtmlBlock(_) => Kind::Html,
                 NodeValue::Table(_) => Kind::Rule,
                 NodeValue::FrontMatter(_) => Kind::Hidden,
@@ -137,20 +140,21 @@ impl Blocks {
     }
 
     /// Hides the definitions, which have no node: lines of their form that no block covers, or that a
-    /// paragraph begins with.
+    /// paragraph begins with. An address on the line after its label goes with it.
     fn hide_definitions(&mut self, text: &str, covered: &[bool]) {
-        let mut begins = true;
+        let (mut begins, mut awaits) = (true, false);
         for (at, line) in self.lines.iter_mut().enumerate() {
             let bytes = &text[line.bytes.clone()];
-            let defines =
-                if line.kind == Kind::Text && (!covered[at] || begins) { definition(bytes) } else { None };
-            if let Some(name) = defines {
-                self.labels.insert(name);
+            let blank = bytes.trim_matches([' ', '\t', '>']).is_empty();
+            let may = line.kind == Kind::Text && (!covered[at] || begins);
+            let defines = if may { definition(bytes) } else { None };
+            let hidden = defines.is_some() || (awaits && !covered[at] && !blank);
+            awaits = defines.is_some() && bytes.trim_end().ends_with(':');
+            self.labels.extend(defines);
+            begins = hidden || blank;
+            if hidden {
                 line.kind = Kind::Hidden;
-                begins = true;
-                continue;
             }
-            begins = bytes.trim_matches([' ', '\t', '>']).is_empty();
         }
     }
 
@@ -174,7 +178,9 @@ impl Blocks {
         let line = self.lines_in(&(at..at + 1)).start;
         let Some(here) = self.lines.get(line) else { return false };
         match here.kind {
-            Kind::Code | Kind::FenceClose => line > 0 && self.lines[line - 1].block == here.block,
+            Kind::Code | Kind::Indented | Kind::FenceClose => {
+                line > 0 && self.lines[line - 1].block == here.block
+            }
             Kind::FenceOpen => at > here.bytes.start,
             _ => false,
         }
@@ -182,7 +188,7 @@ impl Blocks {
 
     /// How many bytes of white space all of `lines` begin with; none where the first of them is code.
     pub(super) fn indent(&self, text: &str, lines: &Range<usize>) -> usize {
-        if self.lines[lines.start].kind == Kind::Code {
+        if self.lines[lines.start].kind == Kind::Indented {
             return 0;
         }
         common_indent(self.lines[lines.clone()].iter().map(|line| &text[line.bytes.clone()]))
@@ -218,8 +224,8 @@ fn split(text: &str) -> Vec<Line> {
 /// The label of a line that defines a link reference.
 fn definition(line: &str) -> Option<String> {
     let line = line.trim_start_matches([' ', '\t', '>']).strip_prefix('[')?;
-    let (name, rest) = line.split_once("]:")?;
-    let valid = !name.starts_with('^') && !name.contains(['[', ']']) && !rest.trim().is_empty();
+    let (name, _) = line.split_once("]:")?;
+    let valid = !name.starts_with('^') && !name.contains(['[', ']']);
     valid.then(|| label(name)).filter(|name| !name.is_empty())
 }
 

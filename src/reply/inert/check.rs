@@ -18,6 +18,7 @@ static ACTS: LazyLock<RegexSet> = LazyLock::new(|| {
         r"(?i)GL-\d",
         r"://",
         r":[\w+-]+:",
+        r"\[[a-z_]+:",
         r"\[\+|\{\+|\[-|\{-",
         r"(?i)\[TOC\]|\[\[_TOC_",
         r"[\w.-]/[\w./-]*>",

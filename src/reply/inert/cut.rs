@@ -34,6 +34,8 @@ pub fn passage(path: &RepoPath, text: &str, bytes: Range<usize>) -> Passage {
     }
     let mut bytes = trim(text, start..end.max(start));
     if place::is_markdown(path) {
+        let body = trim(text, bytes.start.max(front_matter(text))..bytes.end.max(front_matter(text)));
+        bytes = if body.is_empty() || body.end > bytes.end { bytes } else { body };
         while let Some(shorter) = without_heading(text, &bytes) {
             bytes = shorter;
         }
@@ -54,6 +56,17 @@ fn trim(text: &str, bytes: Range<usize>) -> Range<usize> {
     let blank = &body[..body.len() - body.trim_start().len()];
     let start = blank.rfind(['\n', '\r']).map_or(bytes.start, |at| bytes.start + at + 1);
     start.min(end)..end
+}
+
+/// The length of the front matter that a text begins with.
+fn front_matter(text: &str) -> usize {
+    let rest = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let body = ["---\n", "---\r\n"].into_iter().find_map(|open| rest.strip_prefix(open));
+    let close = body.and_then(|body| {
+        body.split_inclusive('\n').position(|line| line.trim_end() == "---").map(|at| (body, at))
+    });
+    let Some((body, at)) = close else { return 0 };
+    text.len() - body.len() + body.split_inclusive('\n').take(at + 1).map(str::len).sum::<usize>()
 }
 
 /// The bytes after a first line that is a heading; `None` when it is none or nothing follows it.
@@ -84,7 +97,7 @@ fn end_within(path: &RepoPath, text: &str, bytes: &Range<usize>, limit: usize) -
 
 /// Where blocks end, and where sentences do, within `limit` bytes from `start`.
 fn natural_ends(text: &str, start: usize, limit: usize) -> (Vec<usize>, Vec<usize>) {
-    let view = View::of(text);
+    let view = View::of_markdown(text);
     let blocks = Blocks::of(view.text());
     let range = view.of_file(start)..view.of_file(start + limit);
     let (mut after_blocks, mut after_sentences) = (Vec::new(), Vec::new());
@@ -104,9 +117,11 @@ fn natural_ends(text: &str, start: usize, limit: usize) -> (Vec<usize>, Vec<usiz
             ticks += usize::from(c == '`');
             brackets += isize::from(matches!(c, '[' | '(')) - isize::from(matches!(c, ']' | ')'));
             let after = at + c.len_utf8();
+            // `3.` begins an item of a list and ends nothing.
+            let numbers = content[..at].bytes().all(|byte| !byte.is_ascii_alphabetic() && byte.is_ascii());
+            let ends = matches!(c, '.' | '!' | '?' | '…') && !numbers;
             let stops = matches!(c, '。' | '！' | '？')
-                || (matches!(c, '.' | '!' | '?' | '…')
-                    && content[after..].chars().next().is_none_or(char::is_whitespace));
+                || (ends && content[after..].chars().next().is_none_or(char::is_whitespace));
             if stops && ticks.is_multiple_of(2) && brackets <= 0 {
                 after_sentences.push(line.bytes.start + after);
             }

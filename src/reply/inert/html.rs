@@ -98,8 +98,14 @@ pub(super) fn tag(text: &str) -> Option<Tag> {
     }
     let lower = name.to_ascii_lowercase();
     let breaks = BREAKING.contains(&lower.as_str());
-    let known = breaks || INLINE.contains(&lower.as_str());
-    close(text).map(|length| Tag { length, known, breaks })
+    let length = close(text)?;
+    // A component of a documentation site, not a word in angle brackets.
+    let component = text.starts_with("</")
+        || text[..length].ends_with("/>")
+        || text[..length].contains("=\"")
+        || text[length..].contains(&format!("</{name}>"));
+    let known = breaks || component || INLINE.contains(&lower.as_str());
+    Some(Tag { length, known, breaks })
 }
 
 /// Where a tag ends: at the first `>` outside quotes.
@@ -126,7 +132,7 @@ pub(super) fn tokens(text: &str, bytes: Range<usize>) -> Vec<Token> {
         let rest = &text[at..bytes.end];
         let c = rest.chars().next().unwrap_or_default();
         let length = match c {
-            '<' => silent(rest).or_else(|| tag(rest).filter(|tag| tag.known).map(|tag| tag.length)),
+            '<' => silent(rest).or_else(|| tag(rest).map(|tag| tag.length)),
             ' ' | '\t' if fresh => Some(1),
             _ => None,
         };

@@ -10,20 +10,32 @@ pub(super) struct View {
 impl View {
     /// Reads a file.
     pub(super) fn of(file: &str) -> View {
+        View::without(file, &[])
+    }
+
+    /// Reads a Markdown file; also without the indentation of the bodies of admonitions and tabs (`!!! note`,
+    /// `=== "Linux"`), which sites of MkDocs and Zensical are full of and which would read as code.
+    pub(super) fn of_markdown(file: &str) -> View {
+        View::without(file, &body_indents(file))
+    }
+
+    /// Reads a file without `dropped`, bytes of it in rising order.
+    fn without(file: &str, dropped: &[usize]) -> View {
         let mut view = View { text: String::with_capacity(file.len()), steps: vec![(0, 0)] };
-        let mut dropped = false;
+        let mut dropped = dropped.iter().peekable();
+        let mut gap = false;
         for (at, c) in file.char_indices() {
             let ends_line = c == '\r' && !file[at + 1..].starts_with('\n');
-            if is_hidden(c) && !ends_line {
-                dropped = true;
+            if dropped.next_if_eq(&&at).is_some() || (is_hidden(c) && !ends_line) {
+                gap = true;
                 continue;
             }
-            if std::mem::take(&mut dropped) {
+            if std::mem::take(&mut gap) {
                 view.steps.push((view.text.len(), at));
             }
             view.text.push(if ends_line { '\n' } else { c });
         }
-        if dropped {
+        if gap {
             view.steps.push((view.text.len(), file.len()));
         }
         view
@@ -62,8 +74,34 @@ impl View {
     }
 }
 
+/// The bytes of indentation before the lines of admonitions and tabs, four for each one that a line lies in.
+fn body_indents(file: &str) -> Vec<usize> {
+    const MARKS: [&str; 4] = ["!!! ", "??? ", "???+ ", "=== \""];
+    let (mut bytes, mut bodies, mut fence) = (Vec::new(), Vec::<usize>::new(), None::<usize>);
+    let mut start = 0;
+    for line in file.split_inclusive('\n') {
+        let indent = line.bytes().take_while(|&byte| byte == b' ').count();
+        let rest = &line[indent..];
+        if !rest.trim().is_empty() {
+            bodies.truncate(bodies.iter().take_while(|&&body| indent >= body + 4).count());
+        }
+        let dropped = (4 * bodies.len()).min(indent);
+        let from = bodies.first().copied().unwrap_or(0).min(indent - dropped);
+        bytes.extend(start + from..start + from + dropped);
+        let fenced = rest.starts_with("```") || rest.starts_with("~~~");
+        match fence {
+            Some(open) if fenced && indent <= open + 3 => fence = None,
+            None if fenced => fence = Some(indent),
+            None if MARKS.iter().any(|mark| rest.starts_with(mark)) => bodies.push(indent),
+            _ => {}
+        }
+        start += line.len();
+    }
+    bytes
+}
+
 /// One line of text without hidden characters and line breaks.
-pub(super) fn visible(text: &str) -> String {
+pub(crate) fn visible(text: &str) -> String {
     text.chars().filter(|&c| !is_hidden(c) && c != '\n').collect()
 }
 
@@ -80,6 +118,16 @@ fn is_hidden(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_body_of_an_admonition_is_not_code() {
+        let file = "a\n\n!!! note\n\n    b\n\n    === \"x\"\n\n        c\n    d\ne\n\n    code\n";
+        let view = View::of_markdown(file);
+        assert_eq!(view.text(), "a\n\n!!! note\n\nb\n\n=== \"x\"\n\nc\nd\ne\n\n    code\n");
+        for (at, c) in view.text().char_indices() {
+            assert!(file[view.to_file(at)..].starts_with(c), "{at}");
+        }
+    }
 
     #[test]
     fn bytes_are_found_again_in_the_file() {

@@ -108,7 +108,7 @@ impl Call {
         Ok(())
     }
 
-    /// The delivery goes out after this answer; a success would enable a disabled hook again.
+    /// The delivery goes out before this answer; a success enables a disabled hook again.
     fn test_hook(&self, world: &mut World, owner: Owner, hook: &str, trigger: &str) -> Outcome {
         let (id, user) = (found(world, owner, hook)?, self.somebody(world)?);
         if !SWITCHES.contains(&trigger) || trigger == "confidential_note_events" {
@@ -118,7 +118,7 @@ impl Call {
             return Err(Answer::too_many());
         }
         match world.test_delivery(id, trigger) {
-            Some(delivery) => world.outbox.push_back(delivery),
+            Some(delivery) => world.tests.push(delivery),
             None => {
                 return Err(Answer::json(
                     422,

@@ -18,21 +18,39 @@ impl Call {
     }
 
     pub(super) fn project_issues(&self, world: &World, project: &str) -> Outcome {
-        let project = self.project(world, project)?.id;
-        self.issue_list(world, |issue| issue.project == project)
+        self.issue_list(world, self.selected(world, self.of_project(world, project)?)?)
     }
 
     /// Issues of archived projects are left out unless asked for.
     pub(super) fn group_issues(&self, world: &World, group: &str) -> Outcome {
-        let group = self.find_group(world, group)?;
-        let living = self.flag("non_archived", true)?;
-        self.issue_list(world, |issue| {
-            let project = &world.projects[&issue.project];
-            world.group_chain(project.namespace).contains(&group) && !(living && project.archived)
-        })
+        self.issue_list(world, self.selected(world, self.of_group(world, group)?)?)
     }
 
-    fn issue_list(&self, world: &World, inside: impl Fn(&Issue) -> bool) -> Outcome {
+    pub(super) fn project_statistics(&self, world: &World, project: &str) -> Outcome {
+        Ok(counts(&self.selected(world, self.of_project(world, project)?)?))
+    }
+
+    pub(super) fn group_statistics(&self, world: &World, group: &str) -> Outcome {
+        Ok(counts(&self.selected(world, self.of_group(world, group)?)?))
+    }
+
+    fn of_project<'w>(&self, world: &'w World, project: &str) -> Result<Vec<&'w Issue>, Answer> {
+        let project = self.project(world, project)?.id;
+        Ok(world.issues.values().filter(|issue| issue.project == project).collect())
+    }
+
+    fn of_group<'w>(&self, world: &'w World, group: &str) -> Result<Vec<&'w Issue>, Answer> {
+        let group = self.find_group(world, group)?;
+        let living = self.flag("non_archived", true)?;
+        let inside = |issue: &&Issue| {
+            let project = &world.projects[&issue.project];
+            world.group_chain(project.namespace).contains(&group) && !(living && project.archived)
+        };
+        Ok(world.issues.values().filter(inside).collect())
+    }
+
+    /// Those of the issues that the caller may read and that pass every filter given.
+    fn selected<'w>(&self, world: &'w World, mut issues: Vec<&'w Issue>) -> Result<Vec<&'w Issue>, Answer> {
         let times = (self.time("updated_after")?, self.time("updated_before")?, self.time("created_after")?);
         let state = self.get("state").unwrap_or("all");
         if !["all", "opened", "closed"].contains(&state) {
@@ -40,10 +58,9 @@ impl Call {
         }
         let confidential = self.maybe_flag("confidential")?;
         let (labels, kind, iids) = (self.list("labels"), self.get("issue_type"), self.list("iids"));
-        let wanted = |issue: &&Issue| {
+        issues.retain(|issue| {
             let names: Vec<&str> = issue.labels.iter().map(|id| world.labels[id].name.as_str()).collect();
-            inside(issue)
-                && world.reads_issue(issue, self.user(world))
+            world.reads_issue(issue, self.user(world))
                 && (state == "all" || issue.state() == state)
                 && times.0.is_none_or(|at| issue.updated_at >= at)
                 && times.1.is_none_or(|at| issue.updated_at <= at)
@@ -52,8 +69,11 @@ impl Call {
                 && labels.iter().all(|label| names.contains(label))
                 && kind.is_none_or(|kind| issue.issue_type.rest() == kind)
                 && (iids.is_empty() || iids.contains(&issue.iid.to_string().as_str()))
-        };
-        let mut found: Vec<&Issue> = world.issues.values().filter(wanted).collect();
+        });
+        Ok(issues)
+    }
+
+    fn issue_list(&self, world: &World, mut found: Vec<&Issue>) -> Outcome {
         match self.get("order_by") {
             Some("updated_at") => found.sort_by_key(|issue| (issue.updated_at, issue.id)),
             _ => found.sort_by_key(|issue| (issue.created_at, issue.id)),
@@ -155,6 +175,12 @@ impl Call {
             false => Ok(user),
         }
     }
+}
+
+fn counts(issues: &[&Issue]) -> Answer {
+    let closed = issues.iter().filter(|issue| issue.state() == "closed").count();
+    let counts = json!({ "all": issues.len(), "closed": closed, "opened": issues.len() - closed });
+    Answer::ok(json!({ "statistics": { "counts": counts } }))
 }
 
 /// The answer to a text of quick actions only: they ran, nothing is stored.

@@ -27,6 +27,7 @@ use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{ConnectInfo, DefaultBodyLimit};
 use axum::http::{HeaderMap, Method, Response, StatusCode, Uri};
+use serde_json::json;
 use std::sync::Arc;
 
 /// What an endpoint gives: an answer, or the answer of a check that failed on the way.
@@ -62,10 +63,10 @@ impl Arrival {
         };
         tokio::time::sleep(latency).await;
         match fault {
-            None => self.done(state).into_response(),
+            None => self.done(state).await.into_response(),
             Some(Fault::Slow(more)) => {
                 tokio::time::sleep(more).await;
-                self.done(state).into_response()
+                self.done(state).await.into_response()
             }
             Some(Fault::Hang) => {
                 self.log(state, None, None, true);
@@ -76,11 +77,11 @@ impl Arrival {
                 self.reset()
             }
             Some(Fault::ResetAfter) => {
-                self.done(state);
+                self.done(state).await;
                 self.reset()
             }
-            Some(Fault::Cut) => self.done(state).cut_off(),
-            Some(Fault::Garbled) => self.done(state).garbled(),
+            Some(Fault::Cut) => self.done(state).await.cut_off(),
+            Some(Fault::Garbled) => self.done(state).await.garbled(),
             Some(other) => {
                 let answer = Answer::of_fault(&other);
                 self.log(state, Some(answer.status), None, true);
@@ -98,8 +99,23 @@ impl Arrival {
         self.uri.path().strip_prefix("/api/v4").unwrap_or(self.uri.path())
     }
 
-    /// Does what is asked and gives the answer.
-    fn done(&self, state: &State) -> Answer {
+    /// Does what is asked, sends the test deliveries it asks for, and gives the answer.
+    async fn done(&self, state: &State) -> Answer {
+        let (mut answer, user, routed) = self.decide(state);
+        let tests = std::mem::take(&mut lock(&state.world).tests);
+        for test in tests {
+            let status = state.post(&test, None).await;
+            if !status.is_some_and(|status| (200..300).contains(&status)) {
+                let why = status.map_or("no answer".to_owned(), |status| format!("HTTP {status}"));
+                answer = Answer::json(422, json!({ "message": format!("Hook execution failed: {why}") }));
+            }
+        }
+        self.log(state, Some(answer.status), user, routed);
+        answer
+    }
+
+    /// The answer, who asked, and whether there is such an address.
+    fn decide(&self, state: &State) -> (Answer, Option<String>, bool) {
         let mut world = lock(&state.world);
         let call = Call::read(&self.method, &self.uri, &self.headers, &self.body);
         world.chain =
@@ -116,11 +132,10 @@ impl Arrival {
             .map(|user| user.username.clone());
         drop(world);
         let answer = outcome.unwrap_or_else(|answer| answer).conditional(&self.method, &self.headers);
-        self.log(state, Some(answer.status), user, routed);
         if caused {
             state.wake.notify_one();
         }
-        answer
+        (answer, user, routed)
     }
 
     fn log(&self, state: &State, status: Option<u16>, user: Option<String>, routed: bool) {

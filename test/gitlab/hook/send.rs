@@ -5,7 +5,7 @@ use crate::gitlab::hook::payload::{self, Push};
 use crate::gitlab::time::Millis;
 use crate::gitlab::world::hooks::Owner;
 use crate::gitlab::world::{Issue, World};
-use crate::gitlab::{FakeGitLab, lock};
+use crate::gitlab::{FakeGitLab, State, lock};
 use serde_json::Value;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -22,13 +22,13 @@ pub struct Attempt {
 }
 
 /// GitLab waits ten seconds for a receiver.
-const PATIENCE: Duration = Duration::from_secs(10);
+pub const PATIENCE: Duration = Duration::from_secs(10);
 
 impl FakeGitLab {
     /// Sends what is in the outbox, in order, and returns how many deliveries that were. Two callers at once
     /// do not overtake each other.
     pub async fn deliver(&self) -> usize {
-        let _turn = self.inner.sending.lock().await;
+        let _turn = self.inner.state.sending.lock().await;
         let mut sent = 0;
         loop {
             let next = self.world().outbox.pop_front();
@@ -52,12 +52,12 @@ impl FakeGitLab {
 
     /// Sends one delivery (again): same key, fresh timestamp and signature. Returns the answer's status.
     pub async fn attempt(&self, delivery: &Delivery) -> Option<u16> {
-        self.post(delivery, None).await
+        self.inner.state.post(delivery, None).await
     }
 
     /// Sends one delivery as if it had been built `ago` before now.
     pub async fn attempt_dated(&self, delivery: &Delivery, ago: Duration) -> Option<u16> {
-        self.post(delivery, Some(ago)).await
+        self.inner.state.post(delivery, Some(ago)).await
     }
 
     /// Sends one delivery after a while, without waiting for it.
@@ -69,49 +69,24 @@ impl FakeGitLab {
         })
     }
 
-    async fn post(&self, delivery: &Delivery, ago: Option<Duration>) -> Option<u16> {
-        let (mut request, now) = {
-            let world = self.world();
-            let hook = world.hooks.get(&delivery.hook)?;
-            let now = world.time.now();
-            let dated = now - ago.map_or(0, |ago| ago.as_millis() as Millis);
-            let request = self.inner.http.post(&delivery.url).timeout(PATIENCE).body(delivery.body.to_vec());
-            let headers = headers(delivery, hook, &world.instance, &world.version, dated);
-            (headers.into_iter().fold(request, |request, (name, value)| request.header(name, value)), now)
-        };
-        if let Some(patience) = *lock(&self.inner.patience) {
-            request = request.timeout(patience);
-        }
-        let began = std::time::Instant::now();
-        let status = request.send().await.ok().map(|response| response.status().as_u16());
-        let took = began.elapsed();
-        let mut world = self.world();
-        if let Some(hook) = world.hooks.get_mut(&delivery.hook) {
-            hook.settle(status, now);
-        }
-        drop(world);
-        lock(&self.inner.attempts).push(Attempt { delivery: delivery.clone(), at: now, status, took });
-        status
-    }
-
     /// Every attempt so far.
     pub fn attempts(&self) -> Vec<Attempt> {
-        lock(&self.inner.attempts).clone()
+        lock(&self.inner.state.attempts).clone()
     }
 
     /// Whether deliveries are sent as soon as they come into being (the default), or wait for `deliver`.
     pub fn send_at_once(&self, at_once: bool) {
-        self.inner.at_once.store(at_once, Ordering::SeqCst);
+        self.inner.state.at_once.store(at_once, Ordering::SeqCst);
     }
 
     /// How long a receiver may take, instead of ten seconds.
     pub fn set_patience(&self, patience: Duration) {
-        *lock(&self.inner.patience) = Some(patience);
+        *lock(&self.inner.state.patience) = patience;
     }
 
     /// Sends the outbox if deliveries are sent at once; called after every event.
     pub(crate) async fn flush(&self) {
-        if self.inner.at_once.load(Ordering::SeqCst) {
+        if self.inner.state.at_once.load(Ordering::SeqCst) {
             self.deliver().await;
         }
     }
@@ -121,6 +96,30 @@ impl FakeGitLab {
     pub async fn test_hook(&self, hook: u64, trigger: &str) -> Option<u16> {
         let delivery = self.world().test_delivery(hook, trigger)?;
         self.attempt(&delivery).await
+    }
+}
+
+impl State {
+    /// Sends one delivery, notes the attempt, and counts its outcome for the hook.
+    pub(crate) async fn post(&self, delivery: &Delivery, ago: Option<Duration>) -> Option<u16> {
+        let (request, now) = {
+            let world = lock(&self.world);
+            let hook = world.hooks.get(&delivery.hook)?;
+            let now = world.time.now();
+            let dated = now - ago.map_or(0, |ago| ago.as_millis() as Millis);
+            let headers = headers(delivery, hook, &world.instance, &world.version, dated);
+            let request = self.http.post(&delivery.url).body(delivery.body.to_vec());
+            (headers.into_iter().fold(request, |request, (name, value)| request.header(name, value)), now)
+        };
+        let patience = *lock(&self.patience);
+        let began = std::time::Instant::now();
+        let status = request.timeout(patience).send().await.ok().map(|response| response.status().as_u16());
+        let took = began.elapsed();
+        if let Some(hook) = lock(&self.world).hooks.get_mut(&delivery.hook) {
+            hook.settle(status, now);
+        }
+        lock(&self.attempts).push(Attempt { delivery: delivery.clone(), at: now, status, took });
+        status
     }
 }
 

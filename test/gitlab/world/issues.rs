@@ -2,6 +2,7 @@
 
 use super::World;
 use super::hooks::Happening;
+use crate::gitlab::effects;
 use crate::gitlab::git::hex;
 use crate::gitlab::hook::payload::{self, Changes};
 use crate::gitlab::time::Millis;
@@ -150,8 +151,7 @@ impl World {
         description: &str,
         shape: impl FnOnce(&mut Issue),
     ) -> u64 {
-        self.typed(title);
-        self.typed(description);
+        let reading = effects::read(description, &self.instance);
         let (id, author, now) = (self.next_id("issue"), self.user(author).id, self.time.now());
         let project = self.project_mut(project);
         project.last_issue += 1;
@@ -161,7 +161,7 @@ impl World {
             iid,
             project,
             title: title.to_owned(),
-            description: Some(description.to_owned()).filter(|text| !text.is_empty()),
+            description: Some(reading.text).filter(|text| !text.is_empty()),
             author,
             closed_at: None,
             confidential: false,
@@ -181,7 +181,11 @@ impl World {
         shape(&mut issue);
         let changes = payload::opening_changes(&issue);
         self.issues.insert(id, issue);
+        self.typed_by(author, title);
+        self.typed_by(author, description);
         self.emit_issue(id, author, Some("open"), changes);
+        self.run(id, author, None, &reading.commands);
+        self.act(id, author, None, reading.acts);
         iid
     }
 
@@ -227,19 +231,25 @@ impl World {
     ) {
         self.typed_by(by, title.unwrap_or_default());
         self.typed_by(by, description.unwrap_or_default());
+        let reading = description.map(|text| effects::read(text, &self.instance));
+        let stored = reading.as_ref().map(|reading| reading.text.clone());
         self.change_issue(id, by, "update", |issue, now| {
             let mut changes = Changes::new();
             if let Some(title) = title {
                 changes.insert("title".into(), payload::change(json!(issue.title), json!(title)));
                 issue.title = title.to_owned();
             }
-            if let Some(text) = description {
+            if let Some(text) = stored {
                 changes.insert("description".into(), payload::change(json!(issue.description), json!(text)));
-                issue.description = Some(text.to_owned());
+                issue.description = Some(text);
                 (issue.last_edited_at, issue.last_edited_by) = (Some(now), Some(by));
             }
             changes
         });
+        if let Some(reading) = reading {
+            self.run(id, by, None, &reading.commands);
+            self.act(id, by, None, reading.acts);
+        }
     }
 
     /// Somebody closes the issue.
@@ -360,10 +370,11 @@ impl World {
         self.emit(Happening::issue(issue.project, issue.confidential, body));
     }
 
-    /// Remembers what was typed, unless a bot typed it.
+    /// Remembers what was typed: by a person, or posted by a bot.
     pub(crate) fn typed_by(&mut self, user: u64, text: &str) {
-        if !self.users[&user].bot {
-            self.typed(text);
+        match self.users[&user].bot {
+            true => self.posted.push(text.to_owned()),
+            false => self.typed(text),
         }
     }
 

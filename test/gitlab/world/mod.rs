@@ -48,6 +48,8 @@ pub struct World {
     pub all_effects: Vec<Effect>,
     /// Deliveries that were not sent yet.
     pub outbox: VecDeque<Delivery>,
+    /// Test deliveries of the call being answered: they are sent before its answer.
+    pub(super) tests: Vec<Delivery>,
     /// How many events found a hook disabled, and were lost.
     pub dropped_events: usize,
     /// Notes that one user may create in a minute; none: unlimited.
@@ -58,6 +60,8 @@ pub struct World {
     /// Times of limited calls: (limit, user) to moments.
     pub(super) calls: BTreeMap<(&'static str, u64), Vec<Millis>>,
     typed: Vec<String>,
+    /// Everything bots ever posted, what was edited away or deleted since included.
+    pub(super) posted: Vec<String>,
     next: BTreeMap<&'static str, u64>,
 }
 
@@ -86,12 +90,14 @@ impl World {
             redirects: BTreeMap::new(),
             all_effects: Vec::new(),
             outbox: VecDeque::new(),
+            tests: Vec::new(),
             dropped_events: 0,
             notes_per_minute: None,
             chain: None,
             chains: HashMap::new(),
             calls: BTreeMap::new(),
             typed: Vec::new(),
+            posted: Vec::new(),
             next: BTreeMap::new(),
         }
     }

@@ -189,7 +189,7 @@ impl World {
     }
 
     /// Runs quick actions as their author, and records each.
-    fn run(&mut self, issue: u64, by: u64, note: Option<u64>, commands: &[Command]) {
+    pub(crate) fn run(&mut self, issue: u64, by: u64, note: Option<u64>, commands: &[Command]) {
         for command in commands {
             self.record(
                 issue,
@@ -219,7 +219,7 @@ impl World {
     }
 
     /// Records what the rest of the text makes GitLab do; cross-references leave a note on their target.
-    fn act(&mut self, issue: u64, by: u64, note: Option<u64>, acts: Vec<Act>) {
+    pub(crate) fn act(&mut self, issue: u64, by: u64, note: Option<u64>, acts: Vec<Act>) {
         for act in acts {
             let here = self.issues[&issue].project;
             match &act {

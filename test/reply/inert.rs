@@ -1,0 +1,126 @@
+//! Hostile files, quoted: nothing acts, and the quoted bytes come back.
+
+use signpost::reference::RepoPath;
+use signpost::reply::layout::{Place, answer};
+use signpost::reply::verify::{check, object_id};
+use signpost::reply::{Asked, Language, Marker, Wording, inert};
+
+use super::{acts, hostile};
+
+const WEB: &str = "https://gitlab.example.com";
+const COMMIT: &str = "9ba1224812345678901234567890123456789012";
+
+/// How many files are tried: `SIGNPOST_HOSTILE_CASES`, else as many as a debug build does in some seconds.
+fn cases() -> u64 {
+    std::env::var("SIGNPOST_HOSTILE_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(20_000)
+}
+
+/// What a note can show of bytes of a file: a `\r` that stands for a line end is one.
+fn shown(kept: &str) -> String {
+    kept.replace('\r', "\n")
+}
+
+/// Tries one hostile file; panics with what went wrong.
+fn case(seed: u64) {
+    let mut dice = hostile::Dice::new(seed);
+    let text = hostile::file(&mut dice);
+    let path = hostile::path(&mut dice);
+    let path = RepoPath::parse(&path).unwrap();
+    let asked = hostile::range(&text, &mut dice);
+    let passage = inert::passage(&path, &text, asked.clone());
+    let within = passage.bytes.start >= asked.start && passage.bytes.end <= asked.end;
+    assert!(within || passage.bytes.is_empty(), "seed {seed}: {passage:?}");
+
+    let rendered = inert::render(&path, &text, passage.bytes.clone());
+    let kept: String = rendered.kept.iter().map(|kept| shown(&text[kept.clone()])).collect();
+    let undone = inert::unrender(&rendered.markdown);
+    assert_eq!(undone.as_deref(), Some(kept.as_str()), "seed {seed}: {text:?}\n{}", rendered.markdown);
+    let rising = rendered.kept.iter().map(|kept| [kept.start, kept.end]).collect::<Vec<_>>().concat();
+    assert!(rising.is_sorted(), "seed {seed}: {:?}", rendered.kept);
+    assert!(
+        rising.iter().all(|at| passage.bytes.contains(at) || *at == passage.bytes.end),
+        "seed {seed}: {:?}",
+        rendered.kept
+    );
+
+    let blob = object_id(text.as_bytes(), 40);
+    let headings = ["@all #1".to_owned(), text.lines().next().unwrap_or_default().to_owned()];
+    let place = Place {
+        project: 7,
+        project_path: "acme/api",
+        commit: COMMIT,
+        path: &path,
+        blob: &blob,
+        text: &text,
+        bytes: asked,
+        headings: &headings,
+        page: Some("https://docs.example.com/a/#b"),
+    };
+    let language = Language::at(dice.below(5));
+    let note = answer(&place, &[place.clone()], &Wording::new(language, WEB), &Marker::of(Asked::Issue));
+    let ours = |url: &str| {
+        url.starts_with("https://gitlab.example.com/acme/api/-/blob/")
+            || url.starts_with("https://docs.example.com/")
+    };
+    let found = acts::of(&note, ours);
+    assert!(found.is_empty(), "seed {seed}: {found:?}\n{text:?}\n{note}");
+    if passage.bytes.is_empty() {
+        return;
+    }
+    let proof = check(&note, |_| Some(text.clone().into_bytes()));
+    let proof = proof.unwrap_or_else(|finding| panic!("seed {seed}: {finding}\n{text:?}\n{note}"));
+    let covered =
+        proof.parts.iter().fold(0, |at, part| if part.note.start == at { part.note.end } else { usize::MAX });
+    assert_eq!(covered, note.len(), "seed {seed}");
+    tampered(seed, &note, &text, &mut dice);
+}
+
+/// A note with one character more, or one less of its sentences and quote, is found out.
+fn tampered(seed: u64, note: &str, text: &str, dice: &mut hostile::Dice) {
+    let mut at = dice.below(note.len());
+    while !note.is_char_boundary(at) {
+        at -= 1;
+    }
+    let mut changed = note.to_owned();
+    changed.insert(at, '¤');
+    assert!(check(&changed, |_| Some(text.as_bytes().to_vec())).is_err(), "seed {seed} at {at}\n{changed}");
+    let doubled = note[..at].chars().next_back() == note[at..].chars().next();
+    if !doubled && !in_links(note, at) {
+        let mut changed = note.to_owned();
+        changed.remove(at);
+        assert!(
+            check(&changed, |_| Some(text.as_bytes().to_vec())).is_err(),
+            "seed {seed} at {at}\n{changed}"
+        );
+    }
+}
+
+#[test]
+fn nothing_in_a_hostile_file_acts_and_its_bytes_come_back() {
+    let cases = cases();
+    let halves = [0..cases / 2, cases / 2..cases];
+    std::thread::scope(|scope| {
+        for half in halves {
+            scope.spawn(|| half.for_each(case));
+        }
+    });
+}
+
+#[test]
+fn a_line_of_a_megabyte_is_cut() {
+    for word in ["a", "@all ", "`", "[", "*a ", "<", "](", "&", "deadbeef1 ", "![", "\\", "~~", "| ", "é"] {
+        let text = word.repeat(1_000_000 / word.len());
+        let path = RepoPath::parse("docs/a.md").unwrap();
+        let passage = inert::passage(&path, &text, 0..text.len());
+        assert!(text[passage.bytes.clone()].chars().count() <= 1200 && passage.cut, "{word}");
+        let markdown = inert::render(&path, &text, passage.bytes).markdown;
+        assert_eq!(acts::of(&markdown, |_| false), Vec::<String>::new(), "{word}");
+    }
+}
+
+/// Whether the byte lies in a line of links: less of a title is still words of the file, and host, project and
+/// page are not known to the proof.
+fn in_links(note: &str, at: usize) -> bool {
+    let line = note[..at].rfind('\n').map_or(0, |newline| newline + 1);
+    note[line..].split('\n').next().is_some_and(|line| line.contains("](<"))
+}
