@@ -1,10 +1,13 @@
-"""Candidates of each measured question with their evidence. usage: candidates.py DATA SCORE VECTORS OUT [CASES_PER_HELD_PROJECT] [TOP]"""
+"""Candidates of each measured question with their evidence. usage: candidates.py DATA PREPARE VECTORS OUT BASE COVER [CASES_PER_HELD_PROJECT] [TOP]"""
 import sys, json, subprocess, pickle, random, numpy as np
 from data import *
-root, binary, vec, out = sys.argv[1:5]
-per, top = int(sys.argv[5]) if len(sys.argv) > 5 else 80, int(sys.argv[6]) if len(sys.argv) > 6 else 10
-V = pickle.load(open(vec, 'rb')); rng = random.Random(9); res = []
-prepare = binary.replace('score', 'prepare')
+import os, torch
+from export import tensors, dequantised
+root, prepare, vec, out, base, cover = sys.argv[1:7]
+per, top = int(sys.argv[7]) if len(sys.argv) > 7 else 80, int(sys.argv[8]) if len(sys.argv) > 8 else 10
+torch.set_num_threads(1)
+low, _, net, _ = tensors(base, '-', cover); net.eval()
+t0 = __import__('time').time(); V = pickle.load(open(vec, 'rb')); rng = random.Random(9); res = []
 
 
 def run(binary, rows):
@@ -13,8 +16,23 @@ def run(binary, rows):
     return [json.loads(l) for l in o.stdout.splitlines()]
 
 
-for p, held in [(p, False) for p in dev_projects(root)] + [(Project(root, f'{root}/train/{n}', 'pairs.jsonl'), True) for n in HELD]:
-    if p.name not in V: continue
+def read(rows):
+    """The reader's scores."""
+    for r in run(prepare, rows):
+        ps = r['passages']
+        if not ps: yield []; continue
+        with torch.no_grad():
+            q = torch.tensor([r['question']]); xq = low(q, torch.ones(q.shape))
+            n = max(map(len, ps)); ids = torch.zeros(len(ps), n, dtype=torch.long); m = torch.zeros(len(ps), n)
+            for i, x in enumerate(ps): ids[i, :len(x)] = torch.tensor(x); m[i, :len(x)] = 1
+            yield net(xq.expand(len(ps), -1, -1), torch.ones(len(ps), q.shape[1]), low(ids, m), m).tolist()
+
+
+names = os.environ.get('ONLY', 'uv,nushell,go-task,phpboyscout,' + ','.join(HELD)).split(',')
+for name in names:
+    held = name in HELD
+    p = Project(root, f'{root}/train/{name}', 'pairs.jsonl') if held else Project(root, f'{root}/{name}', 'cases.jsonl')
+    if name not in V: continue
     S, Q = V[p.name]
     pick = list(range(len(p.cases)))
     if held:
@@ -42,8 +60,9 @@ for p, held in [(p, False) for p in dev_projects(root)] + [(Project(root, f'{roo
             ranks[name] = next((k + 1 for k, j in enumerate(o) if key(p.secs[j][0], p.secs[j][1]) in gold or p.secs[j][0] in gold), 0)
         meta.append(dict(project=p.name, held=held, id=c['id'], kind='gap' if c['kind'] == 'near-miss' else c['kind'], ev=ev, keys=keys, right=right, ranks=ranks))
         req.append(dict(title=c['title'], description=c['description'], passages=[[p.secs[j][2], p.secs[j][3]] for j in order]))
-    for m, r in zip(meta, run(binary, req)):
-        for e, s in zip(m['ev'], r['cover']): e['reader'] = s
+    print(name, 'retrieved', round(__import__('time').time() - t0), flush=True)
+    for m, r in zip(meta, read(req)):
+        for e, s in zip(m['ev'], r): e['reader'] = s
     res += meta
     a = [m for m in meta if m['kind'] == 'answerable']
     print(p.name, len(meta), {n: [round(np.mean([0 < m['ranks'][n] <= k for m in a]), 3) for k in (1, 3, 10)] for n in ('bm25', 'dense', 'rrf')}, flush=True)

@@ -37,11 +37,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let passages: Vec<(&str, &str)> =
             input.passages.iter().map(|(h, t)| (h.as_str(), t.as_str())).collect();
         let start = Instant::now();
-        let cover = if input.unread {
-            Vec::new()
-        } else {
-            reader.cover(&input.title, &input.description, &passages)
-        };
+        let cover =
+            if input.unread { Vec::new() } else { reader.cover(&input.title, &input.description, &passages) };
         reading += start.elapsed().as_secs_f64();
         read += passages.len();
         let essence = essence(&input.title, &input.description);

@@ -21,7 +21,7 @@ mod wordpiece;
 
 use ndarray::Array2;
 
-pub use calibrate::{Evidence, probability};
+pub use calibrate::{Evidence, any_of_best, probability};
 pub use essence::essence;
 pub use gate::Gate;
 pub use passage::best_lines;

@@ -125,16 +125,29 @@ mod tests {
         assert!(weights.tensor("emb.word.weight", 30_522, 384).is_some());
         for (name, tensor) in &weights.by_name {
             let step = (tensor.rows / 40).max(1);
-            assert!((0..tensor.rows).step_by(step).all(|r| tensor.at(r, tensor.columns - 1).is_finite()), "{name}");
+            assert!(
+                (0..tensor.rows).step_by(step).all(|r| tensor.at(r, tensor.columns - 1).is_finite()),
+                "{name}"
+            );
         }
         for branch in ["layers", "dense.layers", "cover.upper.layers"] {
             for layer in 0..3 {
-                for (part, rows, columns) in
-                    [("qkv", 1152, 384), ("out", 384, 384), ("up", 1536, 384), ("down", 384, 1536), ("ln1", 1, 384), ("ln2", 1, 384)]
-                {
+                for (part, rows, columns) in [
+                    ("qkv", 1152, 384),
+                    ("out", 384, 384),
+                    ("up", 1536, 384),
+                    ("down", 384, 1536),
+                    ("ln1", 1, 384),
+                    ("ln2", 1, 384),
+                ] {
                     let name = format!("{branch}.{layer}.{part}");
                     assert!(weights.tensor(&format!("{name}.weight"), rows, columns).is_some(), "{name}");
-                    assert!(weights.tensor(&format!("{name}.bias"), 1, if rows == 1 { 384 } else { rows }).is_some(), "{name}");
+                    assert!(
+                        weights
+                            .tensor(&format!("{name}.bias"), 1, if rows == 1 { 384 } else { rows })
+                            .is_some(),
+                        "{name}"
+                    );
                 }
             }
         }

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use proptest::prelude::*;
-use signpost_reader::{Evidence, Gate, Reader, best_lines, essence, parts, probability};
+use signpost_reader::{Evidence, Gate, Reader, any_of_best, best_lines, essence, parts, probability};
 
 #[derive(serde::Deserialize)]
 struct Golden {
@@ -136,9 +136,16 @@ fn the_essence_keeps_the_question_and_drops_the_form() {
 fn the_gate_tells_questions_from_reports_and_requests() {
     let gate = Gate::load();
     let ask = |title, text| gate.question(title, text, &[], "issue");
-    let question = ask("How do I change the log folder?", "I'd like the logs on another disk. Is there an option for it?");
-    let report = ask("Crash when the log folder is missing", "Steps to reproduce: delete the folder, start. Expected: an error. Actual: panicked.");
-    let request = ask("Add an option for the log folder", "It would be nice to set the folder. Happy to send a PR.");
+    let question = ask(
+        "How do I change the log folder?",
+        "I'd like the logs on another disk. Is there an option for it?",
+    );
+    let report = ask(
+        "Crash when the log folder is missing",
+        "Steps to reproduce: delete the folder, start. Expected: an error. Actual: panicked.",
+    );
+    let request =
+        ask("Add an option for the log folder", "It would be nice to set the folder. Happy to send a PR.");
     let chore = ask("chore(deps): update dependency serde to 1.0.220", "");
     assert!(question > 0.7, "{question}");
     for other in [report, request, chore] {
@@ -177,6 +184,7 @@ proptest! {
     fn a_probability_is_one_whatever_comes_in(all in proptest::collection::vec(evidence(), 0..6), index in 0usize..8) {
         let p = probability(&all, index);
         prop_assert!((0.0..=1.0).contains(&p));
+        prop_assert!((0.0..=1.0).contains(&any_of_best(&all)));
     }
 
     #[test]
