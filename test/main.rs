@@ -6,3 +6,4 @@ mod extract;
 mod gitlab;
 mod layers;
 mod postgres;
+mod reply;
