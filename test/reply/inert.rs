@@ -1,4 +1,5 @@
-//! Hostile files, quoted: nothing acts, and the quoted bytes come back.
+//! Hostile files, quoted: nothing acts, and the quoted bytes come back. Two readers look for acts: the fake
+//! GitLab's, and one that is stricter.
 
 use signpost::reference::RepoPath;
 use signpost::reply::layout::{Place, answer};
@@ -6,6 +7,7 @@ use signpost::reply::verify::{check, object_id};
 use signpost::reply::{Asked, Language, Marker, Wording, inert};
 
 use super::{acts, hostile};
+use crate::gitlab::effects;
 
 const WEB: &str = "https://gitlab.example.com";
 const COMMIT: &str = "9ba1224812345678901234567890123456789012";
@@ -64,6 +66,12 @@ fn case(seed: u64) {
     };
     let found = acts::of(&note, ours);
     assert!(found.is_empty(), "seed {seed}: {found:?}\n{text:?}\n{note}");
+    let read = effects::read(&note, WEB);
+    assert!(
+        read.commands.is_empty() && read.acts.is_empty(),
+        "seed {seed}: {:?}\n{text:?}\n{note}",
+        read.acts
+    );
     if passage.bytes.is_empty() {
         return;
     }
