@@ -129,7 +129,7 @@ impl TestApp {
         };
         let gitlab = FakeGitLab::start(world).await;
         let text = format!(
-            "[gitlab]\nurl = \"{}\"\ngroup = \"acme\"\n[database]\nurl = \"{url}\"\n[corpus]\nexclude = [\"acme/infra\"]\n[answer]\nlanguage = \"en\"\n",
+            "[gitlab]\nurl = \"{}\"\ngroup = \"acme\"\n[database]\nurl = \"{url}\"\n[corpus]\nexclude = [\"acme/infra\"]\n[answer]\nlanguage = \"en\"\nmax_wrong = 0.2\n",
             gitlab.url()
         );
         let mut config = Config::parse(&text, "test", &Vec::new()).expect("a configuration");
