@@ -1,4 +1,5 @@
-//! Hostile files, quoted: nothing acts, and the quoted bytes come back.
+//! Hostile files, quoted: nothing acts, and the quoted bytes come back. Two readers look for acts: the fake
+//! GitLab's, and one that is stricter.
 
 use signpost::reference::RepoPath;
 use signpost::reply::layout::{Place, answer};
@@ -6,6 +7,7 @@ use signpost::reply::verify::{check, object_id};
 use signpost::reply::{Asked, Language, Marker, Wording, inert};
 
 use super::{acts, hostile};
+use crate::gitlab::effects;
 
 const WEB: &str = "https://gitlab.example.com";
 const COMMIT: &str = "9ba1224812345678901234567890123456789012";
@@ -57,13 +59,19 @@ fn case(seed: u64) {
         page: Some("https://docs.example.com/a/#b"),
     };
     let language = Language::at(dice.below(5));
-    let note = answer(&place, &[place.clone()], &Wording::new(language, WEB), &Marker::of(Asked::Issue));
+    let note = answer(&place, std::slice::from_ref(&place), &Wording::new(language, WEB), &Marker::of(Asked::Issue));
     let ours = |url: &str| {
         url.starts_with("https://gitlab.example.com/acme/api/-/blob/")
             || url.starts_with("https://docs.example.com/")
     };
     let found = acts::of(&note, ours);
     assert!(found.is_empty(), "seed {seed}: {found:?}\n{text:?}\n{note}");
+    let read = effects::read(&note, WEB);
+    assert!(
+        read.commands.is_empty() && read.acts.is_empty(),
+        "seed {seed}: {:?}\n{text:?}\n{note}",
+        read.acts
+    );
     if passage.bytes.is_empty() {
         return;
     }
