@@ -11,7 +11,7 @@ const MAY: &[(&str, &[&str])] = &[
     ("prose", &["reference"]),
     ("section", &["reference"]),
     ("search", &["prose", "reference", "section", "target"]),
-    ("judge", &["prose", "search", "section", "config"]),
+    ("judge", &["clock", "config", "prose", "reference", "search", "section"]),
     ("target", &["reference", "section", "prose", "judge"]),
     ("docsite", &["config", "reference", "section"]),
     ("reply", &["reference", "section", "target"]),
