@@ -13,7 +13,6 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::admin::Admin;
-use crate::admin::access::Access;
 use crate::answer::{SiteTable, World};
 use crate::clock::Clock;
 use crate::config::{Config, Secrets};
@@ -139,15 +138,7 @@ impl App {
 
     /// The admin listener's routes.
     pub fn admin(&self) -> Router {
-        let world = &self.world;
-        crate::admin::router(Admin {
-            config: Arc::clone(&world.config),
-            store: world.store.clone(),
-            clock: world.clock.clone(),
-            metrics: self.metrics.clone(),
-            titles: Some(Arc::new(world.gitlab.clone())),
-            access: Access::new(&world.config, self.secrets.admin.clone()),
-        })
+        crate::admin::router(Admin::of(&self.world, &self.metrics, self.secrets.admin.clone()))
     }
 
     /// Binds both listeners and runs until `shutdown` resolves: then nothing new is accepted, what is being

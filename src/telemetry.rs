@@ -108,7 +108,7 @@ impl Metrics {
         );
         r.register("signpost_corpus_sections", "Sections that are searched", inner.sections.clone());
         r.register("signpost_corpus_projects", "Projects by state", inner.projects.clone());
-        r.register("signpost_gaps", "Questions by state", inner.gaps.clone());
+        r.register("signpost_gaps", "Entries of the list of gaps by state", inner.gaps.clone());
         r.register(
             "signpost_token_expires_timestamp_seconds",
             "When GitLab's token expires",
@@ -161,6 +161,8 @@ impl Metrics {
         for (family, list) in
             [(&inner.queue, &levels.queue), (&inner.projects, &levels.projects), (&inner.gaps, &levels.gaps)]
         {
+            // A state that nothing is in any more must not show what it showed last.
+            family.clear();
             for (state, count) in list {
                 family.get_or_create(&StateLabel { state: state.clone() }).set(*count);
             }

@@ -115,7 +115,7 @@ fn every_module_is_in_the_table() {
 #[test]
 fn the_heart_does_not_wait() {
     for module in PURE {
-        for file in sources(module) {
+        for file in sources(module).into_iter().filter(|f| !f.ends_with("tests.rs")) {
             let text = code(&file);
             assert!(
                 !text.contains("async ") && !text.contains(".await"),

@@ -3,6 +3,7 @@
 mod admin;
 mod app;
 mod extract;
+mod gaps;
 #[expect(dead_code, reason = "the fake offers more than today's tests ask of it")]
 mod gitlab;
 mod gitlab_client;

@@ -12,6 +12,7 @@ const NOWHERE_MORE: &str = "Our auditors would like a spreadsheet with one row f
 on_both! {
     async fn a_question_that_the_documentation_answers_gets_one_cited_quote(app: TestApp) {
         let iid = app.ask("acme/api", "mara", HOW, HOW_MORE).await;
+        assert!(!app.notes("acme/api", iid).is_empty(), "{:#?}", app.trail("acme/api", iid).await);
         let note = app.note("acme/api", iid);
         let head = app.gitlab.world().head("acme/docs").id.clone();
         let link = format!("{}/acme/docs/-/blob/{head}/docs/guide/keys.md", app.gitlab.url());

@@ -84,19 +84,23 @@ pub(super) const WANT_KNOWN: &str = "
         attempts = CASE WHEN state = 'ready' THEN attempts ELSE 0 END
     WHERE project_id = $1 AND iid = $2";
 
-/// The oldest condition is repeated outside the sub-select: on Postgres two workers may pick the same row,
-/// and only the one that still finds the lease free may have it.
+/// The candidate is picked once, in a materialised table: as a plain sub-select Postgres may evaluate it again
+/// for each row and lease several. The condition is repeated outside: two workers may pick the same row, and
+/// only the one that still finds the lease free may have it.
 macro_rules! claim {
     ($lock:literal) => {
         concat!(
-            "UPDATE queue SET lease_owner = $1, lease_until = $3
-             WHERE (project_id, iid) IN (
+            "WITH picked AS MATERIALIZED (
                  SELECT project_id, iid FROM queue
                  WHERE state = 'ready' AND run_at <= $2 AND lease_until <= $2
                  ORDER BY wanted_at DESC, project_id, iid LIMIT 1 ",
             $lock,
-            ") AND state = 'ready' AND run_at <= $2 AND lease_until <= $2
-             RETURNING project_id, iid, wanted, wanted_at, opened_at, attempts, first_failed_at"
+            ")
+             UPDATE queue SET lease_owner = $1, lease_until = $3 FROM picked
+             WHERE queue.project_id = picked.project_id AND queue.iid = picked.iid
+                   AND queue.state = 'ready' AND queue.run_at <= $2 AND queue.lease_until <= $2
+             RETURNING queue.project_id, queue.iid, queue.wanted, queue.wanted_at, queue.opened_at,
+                       queue.attempts, queue.first_failed_at"
         )
     };
 }

@@ -107,23 +107,25 @@ fn natural_ends(text: &str, start: usize, limit: usize) -> (Vec<usize>, Vec<usiz
         if line.kind != Kind::Text {
             continue;
         }
-        let content = &view.text()[line.bytes.clone()];
-        if content.trim().is_empty() {
+        let first = line.bytes.start.max(range.start);
+        let content = &view.text()[first..line.bytes.end.clamp(first, range.end)];
+        if view.text()[line.bytes.clone()].trim().is_empty() {
             (ticks, brackets) = (0, 0);
             after_blocks.push(line.bytes.start);
             continue;
         }
+        // `3.` begins an item of a list and ends nothing.
+        let mut numbers = true;
         for (at, c) in content.char_indices() {
+            numbers &= c.is_ascii() && !c.is_ascii_alphabetic();
             ticks += usize::from(c == '`');
             brackets += isize::from(matches!(c, '[' | '(')) - isize::from(matches!(c, ']' | ')'));
             let after = at + c.len_utf8();
-            // `3.` begins an item of a list and ends nothing.
-            let numbers = content[..at].bytes().all(|byte| !byte.is_ascii_alphabetic() && byte.is_ascii());
             let ends = matches!(c, '.' | '!' | '?' | '…') && !numbers;
             let stops = matches!(c, '。' | '！' | '？')
                 || (ends && content[after..].chars().next().is_none_or(char::is_whitespace));
             if stops && ticks.is_multiple_of(2) && brackets <= 0 {
-                after_sentences.push(line.bytes.start + after);
+                after_sentences.push(first + after);
             }
         }
     }
