@@ -128,7 +128,7 @@ fn report(args: &Args, rows: &[Row<'_>], total: &Figures, trials: &[Vec<Trial>])
         let mut row = figures.json();
         row["corpus"] = json!(set.name);
         row["files"] = json!(set.local.folder.files.len());
-        row["sections"] = json!(set.local.len());
+        row["sections"] = json!(set.local.sections());
         row["threshold"] = json!(policy.cover);
         if args.verbose {
             row["cases"] = trials.iter().map(|trial| trial.json(policy)).collect();
@@ -148,7 +148,7 @@ fn print(args: &Args, rows: &[Row<'_>], total: &Figures, trials: &[Vec<Trial>]) 
             "{}: {} files, {} sections, {} cases, threshold {:.3}",
             set.name,
             set.local.folder.files.len(),
-            set.local.len(),
+            set.local.sections(),
             trials.len(),
             policy.cover
         );

@@ -289,7 +289,7 @@ fn revised(probability: f32, opinion: Opinion) -> f32 {
         Verdict::Misses => -4.0 * opinion.confidence,
         Verdict::Uncertain => return probability,
     };
-    let odds = (probability / (1.0 - probability)).max(1e-6).min(1e6) * shift.exp();
+    let odds = (probability / (1.0 - probability)).clamp(1e-6, 1e6) * shift.exp();
     odds / (1.0 + odds)
 }
 
