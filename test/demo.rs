@@ -4,7 +4,7 @@
 //! that tries to poison it) and shows the threads and labels as a person would see them. With `-- --keep` it
 //! stays up and says where to post and what to try.
 
-#[expect(dead_code, unused_imports, reason = "the demonstration uses a part of the fake")]
+#[allow(dead_code, unused_imports, reason = "the demonstration uses a part of the fake")]
 mod gitlab;
 
 use std::time::Duration;

@@ -59,7 +59,8 @@ fn case(seed: u64) {
         page: Some("https://docs.example.com/a/#b"),
     };
     let language = Language::at(dice.below(5));
-    let note = answer(&place, std::slice::from_ref(&place), &Wording::new(language, WEB), &Marker::of(Asked::Issue));
+    let note =
+        answer(&place, std::slice::from_ref(&place), &Wording::new(language, WEB), &Marker::of(Asked::Issue));
     let ours = |url: &str| {
         url.starts_with("https://gitlab.example.com/acme/api/-/blob/")
             || url.starts_with("https://docs.example.com/")
