@@ -28,7 +28,7 @@ use crate::target::relevance::{Weighed, cover};
 use crate::target::{Admitted, Blob, Project, ProjectId, Validated};
 
 /// Sections that search puts forward.
-const FOUND: usize = 16;
+const FOUND: usize = 10;
 /// Sections of one referenced file that are read, when the reference names no lines and no heading.
 const PER_FILE: usize = 6;
 /// Candidates that are judged.
