@@ -202,7 +202,7 @@ fn record(iid: u64) -> Record {
     record.state = Standing::Gap;
     let kinds = ["missing", "near", "near", "thread-only", "wrong-answer", "outdated"];
     record.gap_kind = Some(kinds[(iid / 2 % 6) as usize].into());
-    if iid % 3 != 0 {
+    if !iid.is_multiple_of(3) {
         let path = if iid == 4 { "=cmd|calc.md".into() } else { format!("docs/page-{}.md", iid % 40) };
         record.near = Some(Near {
             project: 2,
@@ -227,7 +227,7 @@ fn record(iid: u64) -> Record {
                 last_line: 30,
             });
         }
-        1 if iid > 5 && iid % 3 == 0 => {
+        1 if iid > 5 && iid.is_multiple_of(3) => {
             record.state = Standing::Dismissed;
             record.decided_at = (asked + 30 * DAY).min(NOW);
         }
