@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use axum::Router;
+use secrecy::SecretString;
 use tokio::net::TcpListener;
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
@@ -21,6 +22,7 @@ use crate::gitlab::GitLab;
 use crate::hook::signature::Verifier;
 use crate::hook::{Door, OwnIds};
 use crate::judge::Judge;
+use crate::judge::endpoint::Endpoint;
 use crate::library::Library;
 use crate::store::inbox::Inbox;
 use crate::store::queue::Place;
@@ -100,7 +102,7 @@ impl App {
         former.iter().for_each(|id| own.add(*id));
         let token = secrets.gitlab.clone().context("SIGNPOST_GITLAB_TOKEN is not set")?;
         let gitlab = GitLab::new(&config.gitlab.url, token, clock.clone())?.known_as(&former);
-        let world = World::open(config, gitlab, store, own, clock).await?;
+        let world = World::open(config, gitlab, store, own, clock, secrets.judge.clone()).await?;
         let metrics = Metrics::new();
         let wake = Arc::new(Notify::new());
         let (inbox, inbox_task) = Inbox::start(world.store.clone());
@@ -318,6 +320,7 @@ impl World {
         store: Store,
         own: OwnIds,
         clock: Clock,
+        judge_key: Option<SecretString>,
     ) -> anyhow::Result<World> {
         let scope = Scope {
             group: config.group().to_owned(),
@@ -332,9 +335,16 @@ impl World {
         let library = Library::new(clock.clone())?;
         library.build(&store).await?;
         let judge = Arc::new(Judge::load());
+        let endpoint = match &config.judge.endpoint {
+            Some(base) => {
+                let (model, timeout) = (&config.judge.model, config.judge.timeout);
+                Some(Arc::new(Endpoint::new(base, model, judge_key, timeout, clock.clone())?))
+            }
+            None => None,
+        };
         let docsites = SiteTable::new(Sites::declared(&config.corpus.docsite));
         let world =
-            World { gitlab, store, library, corpus, judge, docsites, config: Arc::new(config), clock, own };
+            World { gitlab, store, library, corpus, judge, endpoint, docsites, config: Arc::new(config), clock, own };
         world.refresh_docsites().await?;
         Ok(world)
     }

@@ -464,7 +464,8 @@ fn distinct(sources: Vec<Source>) -> Vec<Source> {
 
 /// Judges on a blocking thread; a key is the position in `sources`.
 async fn judge(world: &World, question: &Arc<Question>, sources: &[Source]) -> Vec<Judged> {
-    let (judge, question) = (Arc::clone(&world.judge), Arc::clone(question));
+    let (judge, question, endpoint) = (Arc::clone(&world.judge), Arc::clone(question), world.endpoint.clone());
+    let handle = tokio::runtime::Handle::current();
     let rows: Vec<(Section, String, Option<Found>, bool, u32)> = sources
         .iter()
         .map(|s| (s.section.clone(), s.text.clone(), s.found, s.from == "reference", s.votes))
@@ -482,7 +483,11 @@ async fn judge(world: &World, question: &Arc<Question>, sources: &[Source]) -> V
                 votes: *votes,
             })
             .collect();
-        judge.judge(&question, &candidates)
+        let judged = judge.judge(&question, &candidates);
+        match &endpoint {
+            Some(endpoint) => endpoint.revise(&handle, &question, &candidates, judged),
+            None => judged,
+        }
     };
     tokio::task::spawn_blocking(work).await.unwrap_or_default()
 }

@@ -18,6 +18,7 @@ use crate::config::{Config, Mode, When};
 use crate::gitlab::{Error as GitLabError, GitLab, Note, Thread};
 use crate::hook::OwnIds;
 use crate::judge::Judge;
+use crate::judge::endpoint::Endpoint;
 use crate::library::{Library, LibraryError};
 use crate::prose::references::ExtractContext;
 use crate::prose::{Prose, Question};
@@ -47,6 +48,8 @@ pub struct World {
     pub corpus: Arc<Corpus>,
     /// The judge.
     pub judge: Arc<Judge>,
+    /// A chat endpoint as a further judge, where one is configured.
+    pub endpoint: Option<Arc<Endpoint>>,
     /// Documentation sites.
     pub docsites: SiteTable,
     /// The configuration.
