@@ -343,8 +343,18 @@ impl World {
             None => None,
         };
         let docsites = SiteTable::new(Sites::declared(&config.corpus.docsite));
-        let world =
-            World { gitlab, store, library, corpus, judge, endpoint, docsites, config: Arc::new(config), clock, own };
+        let world = World {
+            gitlab,
+            store,
+            library,
+            corpus,
+            judge,
+            endpoint,
+            docsites,
+            config: Arc::new(config),
+            clock,
+            own,
+        };
         world.refresh_docsites().await?;
         Ok(world)
     }

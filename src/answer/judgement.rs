@@ -464,7 +464,8 @@ fn distinct(sources: Vec<Source>) -> Vec<Source> {
 
 /// Judges on a blocking thread; a key is the position in `sources`.
 async fn judge(world: &World, question: &Arc<Question>, sources: &[Source]) -> Vec<Judged> {
-    let (judge, question, endpoint) = (Arc::clone(&world.judge), Arc::clone(question), world.endpoint.clone());
+    let (judge, question, endpoint) =
+        (Arc::clone(&world.judge), Arc::clone(question), world.endpoint.clone());
     let handle = tokio::runtime::Handle::current();
     let rows: Vec<(Section, String, Option<Found>, bool, u32)> = sources
         .iter()

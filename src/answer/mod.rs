@@ -293,8 +293,9 @@ impl Walk<'_> {
         let max_age = self.world.config.answer.max_age.as_millis() as i64;
         let mut asking = Vec::new();
         for note in self.thread.notes.iter().filter(|n| !n.ours && !n.system && !n.internal) {
-            let old =
-                self.now() - note.created_at > max_age && self.claim.wanted_at - note.updated_at > max_age;
+            // An old comment is not answered because somebody adds another one years later.
+            let announced = self.claim.since_note.is_some_and(|first| note.id >= first);
+            let old = !announced && self.now() - note.updated_at > max_age;
             if note.body.mentions(&self.me) && !old {
                 asking.push(self.note_asking(note));
             }
@@ -495,6 +496,7 @@ pub async fn explain(world: &World, place: Place) -> Result<serde_json::Value, W
         wanted: 0,
         wanted_at: now,
         opened_at: None,
+        since_note: None,
         attempts: 0,
         first_failed_at: None,
         owner: String::new(),

@@ -21,6 +21,8 @@ pub enum Wish {
         place: Place,
         /// Whether the issue is new.
         opened: bool,
+        /// The note that was announced, if one was.
+        note: Option<u64>,
     },
     /// A look at a place only if it is known already.
     Recheck(Place),
@@ -130,9 +132,9 @@ impl Store {
             for (wish, at) in wishes {
                 match wish {
                     Wish::Nothing => {}
-                    Wish::Look { place, opened } => {
+                    Wish::Look { place, opened, note } => {
                         sqlx::query(WANT).bind(place.project as i64).bind(place.iid as i64).bind(at)
-                            .bind(opened.then_some(at)).execute(&mut *tx).await?;
+                            .bind(opened.then_some(at)).bind(note.map(|id| id as i64)).execute(&mut *tx).await?;
                     }
                     Wish::Recheck(place) => {
                         sqlx::query(WANT_KNOWN).bind(place.project as i64).bind(place.iid as i64).bind(at)
