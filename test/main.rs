@@ -2,6 +2,7 @@
 
 mod admin;
 mod app;
+mod ask;
 mod extract;
 mod gaps;
 #[expect(dead_code, reason = "the fake offers more than today's tests ask of it")]
