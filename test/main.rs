@@ -6,7 +6,9 @@ mod extract;
 #[expect(dead_code, reason = "the fake offers more than today's tests ask of it")]
 mod gitlab;
 mod gitlab_client;
+mod gaplife;
 mod layers;
+mod life;
 mod postgres;
 mod reply;
 mod resolve;

@@ -217,6 +217,7 @@ fn record(iid: u64) -> Record {
                 commit,
                 first_line: 12,
                 last_line: 30,
+            quote: String::new(),
             });
         }
         1 if iid > 5 && iid % 3 == 0 => {
