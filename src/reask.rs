@@ -15,6 +15,19 @@ const LIKENESS: f32 = 0.05;
 /// Up to this many open gaps are all asked again, whatever changed.
 const ASK_ALL: usize = 50;
 
+/// Wants the threads that quote a project that must not be quoted any more.
+///
+/// # Errors
+/// The database.
+pub async fn withdrawn(world: &World, quotable: impl Fn(ProjectId) -> bool) -> Result<(), WalkError> {
+    for record in world.store.questions_in(State::Answered, 5000).await? {
+        if record.target.is_some_and(|target| !quotable(target.project)) {
+            world.store.want(record.place, None, world.clock.now()).await?;
+        }
+    }
+    Ok(())
+}
+
 /// Wants the threads whose open or answered questions the changed files of a project may touch.
 ///
 /// # Errors

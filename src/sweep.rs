@@ -35,20 +35,24 @@ pub async fn sweep(world: &World) -> Result<(), WalkError> {
     Ok(())
 }
 
-/// Issues that changed since the settled moment. One that was opened since then and is unknown is new: its hook
+/// Looks at every issue that changed since the settled moment. One that was opened since then and is unknown is new: its hook
 /// was lost.
 async fn missed_issues(world: &World, birth: Millis, settled: Millis) -> Result<(), WalkError> {
     let since = settled - SLACK;
     let mut updated =
         world.gitlab.issues_updated_since(IssuesOf::Group(world.config.group().to_owned()), since);
     while let Some(issues) = updated.next().await? {
-        for issue in issues.into_iter().filter(|issue| !issue.confidential) {
+        for issue in issues {
             let place = Place::thread(issue.project, issue.iid);
+            if issue.confidential {
+                // It may have turned so unheard; what is not known leaves no trace.
+                world.store.want_known(place, world.clock.now()).await?;
+                continue;
+            }
             let known = !world.store.questions(place).await?.is_empty();
             let new = !known && issue.created_at >= birth.max(since);
-            if new || known || !issue.open {
-                world.store.want(place, new.then_some(issue.created_at), world.clock.now()).await?;
-            }
+            // Also what is neither: somebody may have mentioned the bot there.
+            world.store.want(place, new.then_some(issue.created_at), world.clock.now()).await?;
         }
     }
     Ok(())

@@ -172,6 +172,7 @@ impl Worker {
 
     async fn refresh_group(&self) -> Result<&'static str, Failure> {
         let admitted = self.syncer.refresh_group().await?;
+        reask::withdrawn(&self.world, |project| admitted.contains(&project)).await?;
         for id in admitted {
             self.world
                 .store
@@ -191,6 +192,9 @@ impl Worker {
             return Ok("project_unchanged");
         }
         self.world.refresh_docsites().await.map_err(SyncError::from)?;
+        if synced.refused.is_some() {
+            reask::withdrawn(&self.world, |other| other != project).await?;
+        }
         reask::touched(&self.world, project, &synced.changed).await?;
         Ok("project_synced")
     }

@@ -8,7 +8,9 @@ mod gaps;
 #[expect(dead_code, reason = "the fake offers more than today's tests ask of it")]
 mod gitlab;
 mod gitlab_client;
+mod gaplife;
 mod layers;
+mod life;
 mod postgres;
 mod reply;
 mod resolve;

@@ -1,5 +1,7 @@
 //! What the bot does in a thread: the only callers of GitLab's writes. Each looks once more before it acts.
 
+use sha2::{Digest, Sha256};
+
 use crate::answer::{Asking, Judgement, Walk, WalkError, standing};
 use crate::gitlab::{GapLabel, Posted, Role};
 use crate::prose::Question;
@@ -22,7 +24,12 @@ pub(super) fn target(validated: &Validated) -> Target {
         commit: place.commit().to_owned(),
         first_line: best.lines.first,
         last_line: best.lines.last,
+        quote: hash_of(&best.blob.text()[best.bytes.clone()]),
     }
+}
+
+fn hash_of(text: &str) -> String {
+    Sha256::digest(text.as_bytes()).iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn wording(walk: &Walk<'_>, question: &Question) -> Wording {
@@ -110,7 +117,7 @@ async fn still_served(walk: &mut Walk<'_>, asking: &Asking) -> Result<bool, Walk
     let edited = asking.asked == Asked::Issue
         && super::digest(&Question::new(&issue.title, &issue.description)) != asking.digest;
     walk.thread.issue = issue;
-    if let Some(why) = standing::unserved(world, &walk.thread).await? {
+    if let Some(why) = unserved_now(walk).await? {
         walk.outcome = why;
         return Ok(false);
     }
@@ -124,6 +131,18 @@ async fn still_served(walk: &mut Walk<'_>, asking: &Asking) -> Result<bool, Walk
         return Err(WalkError::LeaseLost);
     }
     Ok(true)
+}
+
+/// Why the thread, read again just now, gets nothing any more: its own state, or that of its project.
+async fn unserved_now(walk: &Walk<'_>) -> Result<Option<crate::answer::Outcome>, WalkError> {
+    let world = walk.world;
+    let Some(project) = world.gitlab.project(walk.project.id).await? else { return Ok(Some("gone")) };
+    match world.corpus.admit_thread(&project) {
+        Ok(audience) if audience == walk.audience => standing::unserved(world, &walk.thread).await,
+        // Judged for other readers than there are now: the next look judges anew.
+        Ok(_) => Ok(Some("audience_changed")),
+        Err(refusal) => Ok(Some(refusal.name())),
+    }
 }
 
 /// Says to somebody who mentioned the bot that nothing answers the comment.
@@ -141,23 +160,25 @@ pub(super) async fn say_nothing_found(
     Ok(())
 }
 
-/// Takes an answer back that no longer holds: the note is edited, the target forgotten.
+/// Takes an answer back that no longer holds: the note is edited, the target forgotten. False when the thread
+/// changed meanwhile and nothing was done.
 pub(super) async fn outdate(
     walk: &mut Walk<'_>,
     asking: &Asking,
     record: &mut Record,
-) -> Result<(), WalkError> {
+) -> Result<bool, WalkError> {
     let reply = Reply::outdated(&wording(walk, &asking.question), &Marker::of(asking.asked));
-    if let Some(id) = record.note_id
-        && still_served(walk, asking).await?
-    {
+    if let Some(id) = record.note_id {
+        if !still_served(walk, asking).await? {
+            return Ok(false);
+        }
         walk.world.gitlab.edit_note(walk.project.id, walk.claim.place.iid, id, &reply).await?;
         walk.trail.act("outdated", Some(id));
     }
     record.gap_kind = Some("outdated".to_owned());
     record.target = None;
     record.closed = None;
-    Ok(())
+    Ok(true)
 }
 
 /// The gap label, by its exact name: the project's or the group's, created once at group level.
@@ -184,7 +205,7 @@ pub(super) async fn label(walk: &mut Walk<'_>, mut record: Record) -> Result<(),
             return Ok(());
         };
         walk.thread.issue = issue;
-        if let Some(why) = standing::unserved(walk.world, &walk.thread).await? {
+        if let Some(why) = unserved_now(walk).await? {
             walk.outcome = why;
             return Ok(());
         }
@@ -256,6 +277,7 @@ impl Walk<'_> {
                         commit: quoted.commit.clone(),
                         first_line: quoted.lines.first,
                         last_line: quoted.lines.last,
+                        quote: String::new(),
                     });
                 }
                 (Says::Withdrawn, _) => {
@@ -312,16 +334,24 @@ impl Walk<'_> {
             }
             return Ok(());
         }
+        // A crash came between the reply and taking our own label off.
+        let left_on = self.records.iter().find(|r| r.state == State::Answered && r.labelled).cloned();
+        if let Some(record) = left_on {
+            return unlabel(self, record).await;
+        }
         let known = self.record(ISSUE).cloned();
-        let adopted = known.as_ref().is_none_or(|r| {
-            matches!(r.state, State::Dismissed | State::Silent)
-                && self.records.iter().all(|o| o.state != State::Gap)
-        });
+        let adopted = known.as_ref().is_none_or(|r| r.state != State::Deleted)
+            && self.records.iter().all(|record| record.state != State::Gap);
         if adopted && !self.observing() {
             let asking = self.issue_asking();
             let mut record = known.unwrap_or_else(|| {
                 Record::new(self.place(), ISSUE, asking.asker, asking.asked_at, asking.digest.clone(), now)
             });
+            if record.state == State::Answered {
+                // The human's word against the answer: this passage is not offered again.
+                record.gap_kind = Some("wrong-answer".to_owned());
+                record.undone = true;
+            }
             record.state = State::Gap;
             record.labelled = true;
             record.decided_at = now;
@@ -346,7 +376,10 @@ impl Walk<'_> {
             let Some(note) = record.note_id else { continue };
             let iid = self.claim.place.iid;
             let awards = self.world.gitlab.awards(self.project.id, iid, note).await?.unwrap_or_default();
-            for award in awards.into_iter().filter(|a| a.vote == crate::gitlab::Vote::Down) {
+            // A 👎 at an answer that was withdrawn does not strike the one that took its place.
+            let since = if record.undone { record.decided_at } else { 0 };
+            let down = |a: &crate::gitlab::Award| a.vote == crate::gitlab::Vote::Down && a.at >= since;
+            for award in awards.into_iter().filter(down) {
                 let counts = award.user_id == record.asker
                     || self.world.gitlab.role(self.project.id, award.user_id).await? >= Role::Developer;
                 if counts && !self.world.own.contains(award.user_id) {

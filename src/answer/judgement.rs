@@ -102,7 +102,7 @@ pub(super) async fn put(walk: &mut Walk<'_>, asking: &Asking) -> Result<Judgemen
     let world = walk.world;
     let policy = world.policy();
     let mention = asking.asked != Asked::Issue;
-    let gate = if mention { 1.0 } else { gate(world, &walk.thread, &asking.question) };
+    let gate = if mention || asking.decreed { 1.0 } else { gate(world, &walk.thread, &asking.question) };
     let always = world.config.answer.when == When::Always;
     let kind = if always { 1.0 } else { gate };
     let mut judgement = Judgement {

@@ -25,7 +25,7 @@ use crate::prose::{Prose, Question};
 use crate::reply::Asked;
 use crate::store::question::{ISSUE, Record, State};
 use crate::store::queue::{Claim, Place};
-use crate::store::setting::{CORPUS_READY, GROUP_READ};
+use crate::store::setting::{BIRTH, CORPUS_READY, GROUP_READ};
 use crate::store::{Store, StoreError};
 use crate::target::corpus::{Audience, Corpus};
 use crate::target::{Project, Validated};
@@ -34,6 +34,11 @@ pub use judgement::Judgement;
 pub use replay::{Replayed, replay};
 pub use sites::SiteTable;
 use trail::Trail;
+
+/// GitLab's clock and ours may differ by this much.
+const CLOCKS: Millis = 120_000;
+/// Answers that one person gets in one thread within an hour.
+const TALK: usize = 5;
 
 /// What a walk needs. Cheap to clone.
 #[derive(Clone)]
@@ -212,6 +217,8 @@ struct Asking {
     question: Arc<Question>,
     digest: String,
     discussion: Option<String>,
+    /// A human's label says that it is a question, whatever the gate thinks.
+    decreed: bool,
 }
 
 impl Walk<'_> {
@@ -285,17 +292,21 @@ impl Walk<'_> {
             question: Arc::new(Question::new(&issue.title, &issue.description)),
             digest: digest(&Question::new(&issue.title, &issue.description)),
             discussion: None,
+            decreed: false,
         }
     }
 
     /// Comments that mention the bot ask a question of their own.
     async fn mentions(&mut self) -> Result<(), WalkError> {
         let max_age = self.world.config.answer.max_age.as_millis() as i64;
+        let birth = self.world.store.setting(BIRTH).await?.and_then(|at| at.parse().ok()).unwrap_or(0);
         let mut asking = Vec::new();
         for note in self.thread.notes.iter().filter(|n| !n.ours && !n.system && !n.internal) {
-            // An old comment is not answered because somebody adds another one years later.
+            // An old comment is not answered because somebody adds another one years later, and what was said
+            // before the bot came was not said to it.
             let announced = self.claim.since_note.is_some_and(|first| note.id >= first);
-            let old = !announced && self.now() - note.updated_at > max_age;
+            let late = self.now() - note.updated_at > max_age || note.updated_at < birth - CLOCKS;
+            let old = !announced && late;
             if note.body.mentions(&self.me) && !old {
                 asking.push(self.note_asking(note));
             }
@@ -308,9 +319,21 @@ impl Walk<'_> {
             if settled || by_bot || over {
                 continue;
             }
+            if record.is_none() && self.is_talkative(asking.asker) {
+                self.outcome = "talked_enough";
+                continue;
+            }
             self.decide(asking, record).await?;
         }
         Ok(())
+    }
+
+    /// Whether somebody has had as many answers in this thread within the hour as a person would want: what
+    /// answers every answer is a machine, whatever its account says.
+    fn is_talkative(&self, asker: u64) -> bool {
+        let since = self.now() - 3_600_000;
+        let recent = |r: &&Record| r.key != ISSUE && r.asker == asker && r.posted_at.is_some_and(|at| at > since);
+        self.records.iter().filter(recent).count() >= TALK
     }
 
     fn note_asking(&self, note: &Note) -> Asking {
@@ -323,14 +346,16 @@ impl Walk<'_> {
             digest: digest(&question),
             question: Arc::new(question),
             discussion: Some(note.discussion_id.clone()),
+            decreed: false,
         }
     }
 
     /// Judges a question and does what follows, given what was decided before.
-    async fn decide(&mut self, asking: Asking, before: Option<Record>) -> Result<(), WalkError> {
+    async fn decide(&mut self, mut asking: Asking, before: Option<Record>) -> Result<(), WalkError> {
+        let edited = before.as_ref().is_some_and(|r| r.digest != asking.digest);
+        asking.decreed = !edited && before.as_ref().is_some_and(|r| r.state == State::Gap);
         let judgement = judgement::put(self, &asking).await?;
         let now = self.now();
-        let edited = before.as_ref().is_some_and(|r| r.digest != asking.digest);
         let mut record = before.unwrap_or_else(|| {
             Record::new(self.place(), &asking.key, asking.asker, asking.asked_at, asking.digest.clone(), now)
         });
@@ -371,7 +396,7 @@ impl Walk<'_> {
         }
         // What a human called wrong is not posted again; another passage, or a changed one, may be.
         let rejected = record.gap_kind.as_deref() == Some("wrong-answer")
-            && record.target.as_ref().is_some_and(|t| t.same_place(&target));
+            && record.target.as_ref().is_some_and(|t| t.same_words(&target));
         if rejected {
             return self.unanswered(asking, record, judgement).await;
         }
@@ -408,7 +433,9 @@ impl Walk<'_> {
         judgement: &Judgement,
     ) -> Result<(), WalkError> {
         record.near = judgement.near.clone();
-        if record.gap_kind.as_deref() != Some("wrong-answer") {
+        // How a gap came about is not forgotten while it is one.
+        let told = record.state == State::Gap && record.gap_kind.as_deref() == Some("outdated");
+        if record.gap_kind.as_deref() != Some("wrong-answer") && !told {
             record.gap_kind = Some(judgement.gap_kind.to_owned());
         }
         if self.observing() {
@@ -416,10 +443,10 @@ impl Walk<'_> {
             record.gap_kind = None;
             return self.save(record).await;
         }
-        if record.state == State::Answered {
-            act::outdate(self, asking, &mut record).await?;
+        if record.state == State::Answered && !act::outdate(self, asking, &mut record).await? {
+            return Ok(());
         }
-        if asking.asked != Asked::Issue && record.note_id.is_none() {
+        if asking.asked != Asked::Issue && record.note_id.is_none() && !self.breaker_open().await? {
             act::say_nothing_found(self, asking, &mut record).await?;
         }
         let was_open_gap = record.state == State::Gap;
@@ -437,7 +464,9 @@ impl Walk<'_> {
     async fn not_a_question(&mut self, mut record: Record) -> Result<(), WalkError> {
         if record.state == State::Answered && !self.observing() {
             let asking = self.issue_asking();
-            act::outdate(self, &asking, &mut record).await?;
+            if !act::outdate(self, &asking, &mut record).await? {
+                return Ok(());
+            }
         }
         record.state = State::Silent;
         record.gap_kind = None;

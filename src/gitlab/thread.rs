@@ -148,6 +148,8 @@ pub struct Award {
     pub user_id: UserId,
     /// What.
     pub vote: Vote,
+    /// When.
+    pub at: Millis,
 }
 
 /// Text within its limit, cut at a character.
@@ -311,7 +313,8 @@ impl From<AwardRow> for Award {
             Some("thumbsdown" | "-1") => Vote::Down,
             _ => Vote::Other,
         };
-        Award { user_id: row.user.map_or(0, |user| user.id), vote }
+        let at = when(row.created_at.as_deref()).unwrap_or(Millis::MAX);
+        Award { user_id: row.user.map_or(0, |user| user.id), vote, at }
     }
 }
 
@@ -377,7 +380,7 @@ mod tests {
 
     #[test]
     fn thumbs_count_in_any_colour() {
-        let vote = |name: &str| Award::from(AwardRow { name: name.into(), user: None }).vote;
+        let vote = |name: &str| Award::from(AwardRow { name: name.into(), user: None, created_at: None }).vote;
         assert_eq!(vote("thumbsdown_tone3"), Vote::Down);
         assert_eq!(vote("thumbsup"), Vote::Up);
         assert_eq!(vote("tada"), Vote::Other);

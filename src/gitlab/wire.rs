@@ -218,6 +218,8 @@ pub(super) struct AwardRow {
     #[serde(default, deserialize_with = "or_default")]
     pub(super) name: String,
     pub(super) user: Option<Numbered>,
+    #[serde(default)]
+    pub(super) created_at: Option<String>,
 }
 
 #[derive(Deserialize)]

@@ -100,6 +100,15 @@ const FILES: &str = "SELECT path, blob, mode, bytes, skipped FROM file WHERE pro
 const FILE: &str = "SELECT path, blob, mode, bytes, skipped FROM file WHERE project_id = $1 AND path = $2";
 const FORGET_FILE: &str = "DELETE FROM file WHERE project_id = $1 AND path = $2";
 const FORGET_FILES: &str = "DELETE FROM file WHERE project_id = $1";
+/// Every other place where paths of a project, or quotes from it, are kept. The target of an answer stays a
+/// target, so that the answer is judged again.
+const FORGET_PLACES: [&str; 4] = [
+    "UPDATE question SET target_path = '' WHERE target_project = $1",
+    "UPDATE question SET near_project = NULL, near_path = NULL, near_anchor = NULL WHERE near_project = $1",
+    "DELETE FROM signpost WHERE target_project = $1",
+    "DELETE FROM trail WHERE body LIKE '%\"project\":' || CAST($1 AS TEXT) || ',%'
+        OR body LIKE '%\"project\":' || CAST($1 AS TEXT) || '}%'",
+];
 const SAVE_FILE: &str = "
     INSERT INTO file (project_id, path, blob, mode, bytes, skipped) VALUES ($1, $2, $3, $4, $5, $6)";
 const FORGET_FILE_SECTIONS: &str = "DELETE FROM section WHERE project_id = $1 AND path = $2";
@@ -295,7 +304,12 @@ impl Store {
         let id = project as i64;
         transaction!(self, tx => {
             sqlx::query(FORGET_SECTIONS).bind(id).execute(&mut *tx).await?;
-            sqlx::query(FORGET_FILES).bind(id).execute(&mut *tx).await?;
+            let had = sqlx::query(FORGET_FILES).bind(id).execute(&mut *tx).await?.rows_affected() > 0;
+            if had {
+                for statement in FORGET_PLACES {
+                    sqlx::query(statement).bind(id).execute(&mut *tx).await?;
+                }
+            }
             sqlx::query(FORGET_DOCSITES).bind(id).execute(&mut *tx).await?;
             sqlx::query(FORGET_HEAD).bind(id).execute(&mut *tx).await?;
             if row {

@@ -97,6 +97,12 @@ const MIGRATIONS: &[(i64, &str, &str, &str)] = &[
         include_str!("../../migrations/sqlite/0002_gaps.sql"),
         include_str!("../../migrations/postgres/0002_gaps.sql"),
     ),
+    (
+        3,
+        "quote",
+        include_str!("../../migrations/sqlite/0003_quote.sql"),
+        include_str!("../../migrations/postgres/0003_quote.sql"),
+    ),
 ];
 
 impl Store {

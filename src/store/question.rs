@@ -109,6 +109,8 @@ pub struct Target {
     pub first_line: u32,
     /// Last quoted line.
     pub last_line: u32,
+    /// A hash of the quoted words; empty where it is not known.
+    pub quote: String,
 }
 
 impl Target {
@@ -116,6 +118,12 @@ impl Target {
     pub fn same_place(&self, other: &Target) -> bool {
         (self.project, &self.path, &self.blob, self.first_line, self.last_line)
             == (other.project, &other.path, &other.blob, other.first_line, other.last_line)
+    }
+
+    /// Whether both quote the same words of the same file, wherever in it they stand now.
+    pub fn same_words(&self, other: &Target) -> bool {
+        let known = !self.quote.is_empty() && self.quote == other.quote;
+        self.same_place(other) || (known && (self.project, &self.path) == (other.project, &other.path))
     }
 }
 
@@ -171,14 +179,14 @@ macro_rules! columns {
         "project_id, iid, key, state, asker, asked_at, decided_at, digest, fingerprint, discussion, note_id,
          posted_at, undone, labelled, target_project, target_path, target_blob, target_commit, first_line,
          last_line, score, gap_kind, near_project, near_path, near_anchor, near_score, closed_commit, closed_at,
-         judged_at, votes, cluster"
+         judged_at, votes, cluster, target_quote"
     };
 }
 const SAVE: &str = concat!(
     "INSERT INTO question (",
     columns!(),
     ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,
-               $22, $23, $24, $25, $26, $27, $28, $29, $30, $31)
+               $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32)
      ON CONFLICT (project_id, iid, key) DO UPDATE SET
          state = excluded.state, asker = excluded.asker, asked_at = excluded.asked_at,
          decided_at = excluded.decided_at, digest = excluded.digest, fingerprint = excluded.fingerprint,
@@ -190,7 +198,7 @@ const SAVE: &str = concat!(
          near_project = excluded.near_project, near_path = excluded.near_path,
          near_anchor = excluded.near_anchor, near_score = excluded.near_score,
          closed_commit = excluded.closed_commit, closed_at = excluded.closed_at,
-         judged_at = excluded.judged_at, votes = excluded.votes,
+         judged_at = excluded.judged_at, votes = excluded.votes, target_quote = excluded.target_quote,
          cluster = COALESCE(excluded.cluster, question.cluster)"
 );
 const OF_THREAD: &str = concat!(
@@ -234,6 +242,7 @@ where
             commit: words("target_commit")?.unwrap_or_default(),
             first_line: maybe("first_line")?.unwrap_or(1) as u32,
             last_line: maybe("last_line")?.unwrap_or(1) as u32,
+            quote: words("target_quote")?.unwrap_or_default(),
         }),
         _ => None,
     };
@@ -293,6 +302,7 @@ impl Store {
                 .bind(near.and_then(|n| n.anchor.as_deref())).bind(near.map_or(0, |n| n.score))
                 .bind(r.closed.as_ref().map(|(commit, _)| commit.as_str())).bind(r.closed.as_ref().map(|(_, at)| *at))
                 .bind(r.judged_at).bind(r.votes).bind(r.cluster.as_deref())
+                .bind(target.map(|t| t.quote.as_str()))
                 .execute(pool).await?;
         });
         Ok(())

@@ -82,11 +82,19 @@ pub(super) const WANT: &str = "
         first_failed_at = CASE WHEN queue.state = 'ready' THEN queue.first_failed_at ELSE NULL END,
         state = 'ready'";
 
-/// Wanted again only where the place is known already: what is confidential leaves no new trace.
+/// Wanted again only where something is known of the place: what is confidential leaves no new trace.
 pub(super) const WANT_KNOWN: &str = "
-    UPDATE queue SET wanted = wanted + 1, wanted_at = $3, run_at = $3, state = 'ready',
-        attempts = CASE WHEN state = 'ready' THEN attempts ELSE 0 END
-    WHERE project_id = $1 AND iid = $2";
+    INSERT INTO queue (project_id, iid, state, wanted, wanted_at, run_at)
+    SELECT $1, $2, 'ready', 1, $3, $3
+    WHERE EXISTS (SELECT 1 FROM queue WHERE project_id = $1 AND iid = $2)
+       OR EXISTS (SELECT 1 FROM question WHERE project_id = $1 AND iid = $2)
+       OR EXISTS (SELECT 1 FROM signpost WHERE project_id = $1 AND iid = $2)
+       OR EXISTS (SELECT 1 FROM history WHERE project_id = $1 AND iid = $2)
+    ON CONFLICT (project_id, iid) DO UPDATE SET
+        wanted = queue.wanted + 1, wanted_at = excluded.wanted_at, run_at = excluded.run_at,
+        attempts = CASE WHEN queue.state = 'ready' THEN queue.attempts ELSE 0 END,
+        first_failed_at = CASE WHEN queue.state = 'ready' THEN queue.first_failed_at ELSE NULL END,
+        state = 'ready'";
 
 /// The candidate is picked once, in a materialised table: as a plain sub-select Postgres may evaluate it again
 /// for each row and lease several. The condition is repeated outside: two workers may pick the same row, and
@@ -154,6 +162,19 @@ impl Store {
             sqlx::query(WANT)
                 .bind(place.project as i64).bind(place.iid as i64).bind(now).bind(opened_at)
                 .bind(None::<i64>)
+                .execute(pool).await?;
+        });
+        Ok(())
+    }
+
+    /// Asks for a look at `place`, now, where something is known of it already.
+    ///
+    /// # Errors
+    /// The database.
+    pub async fn want_known(&self, place: Place, now: Millis) -> Result<()> {
+        write!(self, pool => {
+            sqlx::query(WANT_KNOWN)
+                .bind(place.project as i64).bind(place.iid as i64).bind(now)
                 .execute(pool).await?;
         });
         Ok(())
