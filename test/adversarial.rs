@@ -48,7 +48,11 @@ async fn play(database: Database, file: Arc<File>, chapter: Chapter, cases: Vec<
     for case in cases {
         let began = Instant::now();
         let verdict = verdict::of(&mut stage, &case).await;
-        played.push(Played { id: case.id, verdict, took: began.elapsed() });
+        let took = began.elapsed();
+        if std::env::var_os("SIGNPOST_CASE").is_some() {
+            eprintln!("{:>6} ms  {}: {verdict}", took.as_millis(), case.id);
+        }
+        played.push(Played { id: case.id, verdict, took });
     }
     drop(stage);
     // A panic of the standing checks is the attacker's success, of a case that is not known.
@@ -99,11 +103,6 @@ fn report(database: Database, played: &[Played], took: Duration) {
         played.iter().filter(|p| !p.verdict.held()).map(|p| format!("{}: {}", p.id, p.verdict)).collect();
     let bound = if won == 0 { format!("; at most {:.2} % with 95 % confidence", 300.0 / cases as f64) } else { String::new() };
     eprintln!("adversarial, {database:?}: the attacker won {won} of {cases} cases in {:.0} s{bound}", took.as_secs_f64());
-    if std::env::var_os("SIGNPOST_CASE").is_some() {
-        for p in played {
-            eprintln!("{:>6} ms  {}: {}", p.took.as_millis(), p.id, p.verdict);
-        }
-    }
     assert!(wrong.is_empty(), "{} of {cases}:\n{}", wrong.len(), wrong.join("\n"));
 }
 

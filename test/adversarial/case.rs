@@ -43,6 +43,9 @@ struct Template {
     /// Name, then the values by their short names: one case for every combination.
     #[serde(default)]
     each: BTreeMap<String, BTreeMap<String, Value>>,
+    /// Further names, made of the chosen values.
+    #[serde(default)]
+    with: BTreeMap<String, Value>,
     steps: Vec<Value>,
     expect: Value,
     /// What must occur in no note.
@@ -108,7 +111,12 @@ impl Template {
             };
             all = all.iter().flat_map(combined).collect();
         }
-        all.into_iter().map(|(id, chosen)| self.case(id, &chosen)).collect()
+        let with = |(id, mut chosen): (String, Map<String, Value>)| {
+            let made: Vec<(String, Value)> = self.with.iter().map(|(k, v)| (k.clone(), fill(v, &chosen))).collect();
+            chosen.extend(made);
+            self.case(id, &chosen)
+        };
+        all.into_iter().map(with).collect()
     }
 
     fn case(&self, id: String, chosen: &Map<String, Value>) -> Case {
