@@ -1,6 +1,7 @@
 //! The integration tests: one binary, so that it is linked once; one module for each subject, and one harness.
 
 mod admin;
+mod adversarial;
 mod app;
 mod ask;
 mod extract;
