@@ -2,12 +2,20 @@
 
 mod admin;
 mod app;
+mod canary;
+mod check;
+mod cli;
+mod config;
+mod crash;
+mod door;
 mod extract;
 #[expect(dead_code, reason = "the fake offers more than today's tests ask of it")]
 mod gitlab;
 mod gitlab_client;
+mod install;
 mod layers;
 mod postgres;
+mod process;
 mod reply;
 mod resolve;
 mod walk;

@@ -28,6 +28,7 @@ use crate::admin::titles::Titles;
 use crate::answer::{WalkError, World};
 use crate::clock::Clock;
 use crate::config::Config;
+use crate::gitlab::GitLab;
 use crate::store::{Store, StoreError};
 use crate::telemetry::Metrics;
 
@@ -46,6 +47,8 @@ pub struct Admin {
     pub titles: Option<Arc<dyn Titles>>,
     /// Who may read it.
     pub access: Access,
+    /// Whose requests are counted on the page of metrics.
+    pub gitlab: Option<GitLab>,
 }
 
 impl Admin {
@@ -58,6 +61,7 @@ impl Admin {
             metrics: metrics.clone(),
             titles: Some(Arc::new(world.gitlab.clone())),
             access: Access::new(&world.config, token),
+            gitlab: Some(world.gitlab.clone()),
         }
     }
 }

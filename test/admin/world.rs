@@ -131,6 +131,7 @@ impl World {
             store: store.clone(),
             clock,
             metrics: Metrics::new(),
+            gitlab: Some(client.clone()),
             titles: Some(Arc::new(client)),
         };
         let base = serve(router(admin)).await;
