@@ -92,6 +92,10 @@ impl App {
         let verifier = Verifier::new(&secrets.signing, &secrets.plain)?;
         let only_process = OnlyProcess::take(&config.database.url)?;
         let store = Store::open(&config.database.url).await?;
+        if only_process.is_some() {
+            // Nobody else works on this file: what is held was held by a process that died.
+            store.release("").await?;
+        }
         let own = OwnIds::default();
         let former: Vec<u64> = store
             .setting(setting::BOT_IDS)
@@ -198,8 +202,13 @@ impl App {
         workers.shutdown().await;
         let store = self.world.store.clone();
         let App { world, worker, door, inbox_task, .. } = self;
+        let name = worker.owner.clone();
         drop((world, worker, door));
         let _ = tokio::time::timeout(GRACE / 5, inbox_task).await;
+        // What did not come to its end in time is there for the next process at once.
+        if let Err(error) = store.release(&name).await {
+            tracing::warn!(%error, "leases could not be given back; they lapse by themselves");
+        }
         store.close().await;
         Ok(())
     }
@@ -220,10 +229,10 @@ impl App {
                 }
             }
         });
-        let (world, token) = (self.world.clone(), stop.clone());
+        let (world, metrics, token) = (self.world.clone(), self.metrics.clone(), stop.clone());
         tasks.spawn(async move {
             loop {
-                let wait = match sweep_once(&world).await {
+                let wait = match sweep_once(&world, &metrics).await {
                     Ok(()) => world.config.sweep.every,
                     Err(error) => {
                         tracing::warn!(%error, "the sweep did not come to its end; trying again");
@@ -279,7 +288,7 @@ impl App {
     /// # Errors
     /// GitLab, the database.
     pub async fn sweep(&self) -> anyhow::Result<()> {
-        Ok(sweep_once(&self.world).await?)
+        Ok(sweep_once(&self.world, &self.metrics).await?)
     }
 
     /// The way in for deliveries, without HTTP: what the door does after the proof.
@@ -288,14 +297,23 @@ impl App {
     }
 }
 
-async fn sweep_once(world: &World) -> Result<(), crate::answer::WalkError> {
+async fn sweep_once(world: &World, metrics: &Metrics) -> Result<(), crate::answer::WalkError> {
     let me = world.gitlab.user().await?;
     if !world.own.contains(me.id) {
         world.own.add(me.id);
         let ids: Vec<String> = world.own.all().iter().map(u64::to_string).collect();
         world.store.set(setting::BOT_IDS, &ids.join(" ")).await?;
     }
+    look_at_token(world, metrics).await;
     sweep::sweep(world).await
+}
+
+/// When the token dies is for the alerts; that GitLab does not tell is no reason to stop a sweep.
+async fn look_at_token(world: &World, metrics: &Metrics) {
+    match world.gitlab.token().await {
+        Ok(token) => metrics.token_expires(token.and_then(|token| token.dies_at()).unwrap_or(0)),
+        Err(error) => tracing::debug!(%error, "GitLab does not tell when the token expires"),
+    }
 }
 
 async fn embed(world: &World) -> Result<usize, crate::store::StoreError> {

@@ -97,12 +97,20 @@ async fn run(database: Database, wanted: impl Fn(usize, &Case) -> bool) {
 }
 
 fn report(database: Database, played: &[Played], took: Duration) {
-    let cases = played.iter().filter(|p| !matches!(p.verdict, Verdict::Broken(_)) || p.took > Duration::ZERO).count();
+    let cases =
+        played.iter().filter(|p| !matches!(p.verdict, Verdict::Broken(_)) || p.took > Duration::ZERO).count();
     let won = played.iter().filter(|p| p.verdict.attacker_won()).count();
     let wrong: Vec<String> =
         played.iter().filter(|p| !p.verdict.held()).map(|p| format!("{}: {}", p.id, p.verdict)).collect();
-    let bound = if won == 0 { format!("; at most {:.2} % with 95 % confidence", 300.0 / cases as f64) } else { String::new() };
-    eprintln!("adversarial, {database:?}: the attacker won {won} of {cases} cases in {:.0} s{bound}", took.as_secs_f64());
+    let bound = if won == 0 {
+        format!("; at most {:.2} % with 95 % confidence", 300.0 / cases as f64)
+    } else {
+        String::new()
+    };
+    eprintln!(
+        "adversarial, {database:?}: the attacker won {won} of {cases} cases in {:.0} s{bound}",
+        took.as_secs_f64()
+    );
     assert!(wrong.is_empty(), "{} of {cases}:\n{}", wrong.len(), wrong.join("\n"));
 }
 
@@ -114,7 +122,9 @@ async fn sqlite() {
 /// Nothing of the rule depends on the database: a twentieth of the cases, another one each day.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn postgres() {
-    let today = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("after 1970").as_secs() / 86_400;
+    let today =
+        std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("after 1970").as_secs()
+            / 86_400;
     run(Database::Postgres, |at, _| (at as u64 + today) % 20 == 0).await;
 }
 

@@ -332,7 +332,8 @@ impl Walk<'_> {
     /// answers every answer is a machine, whatever its account says.
     fn is_talkative(&self, asker: u64) -> bool {
         let since = self.now() - 3_600_000;
-        let recent = |r: &&Record| r.key != ISSUE && r.asker == asker && r.posted_at.is_some_and(|at| at > since);
+        let recent =
+            |r: &&Record| r.key != ISSUE && r.asker == asker && r.posted_at.is_some_and(|at| at > since);
         self.records.iter().filter(recent).count() >= TALK
     }
 

@@ -131,6 +131,8 @@ const RETRY: &str = "
     UPDATE queue SET lease_owner = NULL, lease_until = 0, run_at = $4, attempts = attempts + $5,
         first_failed_at = COALESCE(first_failed_at, $6), failure = $7, state = $8
     WHERE project_id = $1 AND iid = $2 AND lease_owner = $3";
+const RELEASE: &str = "
+    UPDATE queue SET lease_owner = NULL, lease_until = 0 WHERE lease_owner LIKE $1";
 const FORGET: &str = "DELETE FROM queue WHERE project_id = $1 AND iid = $2";
 const DEPTH: &str = "
     SELECT COALESCE(SUM(CASE WHEN state = 'ready' THEN 1 ELSE 0 END), 0) AS ready,
@@ -256,6 +258,15 @@ impl Store {
                 .execute(pool).await?;
         });
         Ok(bury)
+    }
+
+    /// Gives back what a process holds, all its workers together; with an empty name, whatever anybody holds.
+    ///
+    /// # Errors
+    /// The database.
+    pub async fn release(&self, process: &str) -> Result<u64> {
+        let owners = if process.is_empty() { "%".to_owned() } else { format!("{process}#%") };
+        write!(self, pool => Ok(sqlx::query(RELEASE).bind(owners).execute(pool).await?.rows_affected()))
     }
 
     /// Drops the row of a place that no longer concerns us.

@@ -225,7 +225,7 @@ fn record(iid: u64) -> Record {
                 commit,
                 first_line: 12,
                 last_line: 30,
-            quote: String::new(),
+                quote: String::new(),
             });
         }
         1 if iid > 5 && iid.is_multiple_of(3) => {

@@ -112,7 +112,8 @@ impl Template {
             all = all.iter().flat_map(combined).collect();
         }
         let with = |(id, mut chosen): (String, Map<String, Value>)| {
-            let made: Vec<(String, Value)> = self.with.iter().map(|(k, v)| (k.clone(), fill(v, &chosen))).collect();
+            let made: Vec<(String, Value)> =
+                self.with.iter().map(|(k, v)| (k.clone(), fill(v, &chosen))).collect();
             chosen.extend(made);
             self.case(id, &chosen)
         };
@@ -127,13 +128,7 @@ impl Template {
             Value::String(text) => text,
             other => panic!("{id}: never: {other} is no text"),
         });
-        Case {
-            why: self.why.clone(),
-            steps: splice(&self.steps, chosen),
-            expect,
-            never: never.collect(),
-            id,
-        }
+        Case { why: self.why.clone(), steps: splice(&self.steps, chosen), expect, never: never.collect(), id }
     }
 }
 
@@ -164,7 +159,8 @@ fn fill(value: &Value, chosen: &Map<String, Value>) -> Value {
 }
 
 fn fill_text(text: &str, chosen: &Map<String, Value>) -> Value {
-    let whole = text.strip_prefix("{{").and_then(|t| t.strip_suffix("}}")).and_then(|name| look_up(name, chosen));
+    let whole =
+        text.strip_prefix("{{").and_then(|t| t.strip_suffix("}}")).and_then(|name| look_up(name, chosen));
     if let Some(value) = whole {
         return fill(value, chosen);
     }

@@ -75,9 +75,8 @@ fn broken(stage: &Stage<'_>, case: &Case, before: &Before) -> Option<String> {
     if let Some(effect) = gitlab.effects().get(before.effects) {
         return Some(format!("a note acts: {effect:?}"));
     }
-    let read = |path: &str| {
-        stage.sealed.iter().any(|id| path.starts_with(&format!("/projects/{id}/repository")))
-    };
+    let read =
+        |path: &str| stage.sealed.iter().any(|id| path.starts_with(&format!("/projects/{id}/repository")));
     let requests = gitlab.requests();
     requests[before.requests..]
         .iter()
@@ -120,7 +119,8 @@ async fn expected(stage: &Stage<'_>, case: &Case) -> Verdict {
     }
     let found = if silent { "nothing".to_owned() } else { format!("label {labelled}, notes {notes:#?}") };
     let trail = stage.app.trail(&project, iid).await;
-    let why = format!("expected {:?}, found {found}; {}", case.expect, trail.last().cloned().unwrap_or_default());
+    let why =
+        format!("expected {:?}, found {found}; {}", case.expect, trail.last().cloned().unwrap_or_default());
     match cited.is_empty() && notes.iter().all(|note| !note.contains("blockquote") && !note.contains("```")) {
         true => Verdict::Missed(why),
         false => Verdict::Broken(why),
@@ -130,5 +130,8 @@ async fn expected(stage: &Stage<'_>, case: &Case) -> Verdict {
 /// The addresses of files that a note links.
 fn links(note: &str) -> Vec<&str> {
     let ends = |c: char| c.is_whitespace() || matches!(c, '>' | '<' | ')' | '"');
-    note.split(ends).filter_map(|word| word.find("http").map(|at| &word[at..])).filter(|l| l.contains("/-/blob/")).collect()
+    note.split(ends)
+        .filter_map(|word| word.find("http").map(|at| &word[at..]))
+        .filter(|l| l.contains("/-/blob/"))
+        .collect()
 }
