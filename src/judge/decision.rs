@@ -12,11 +12,11 @@ pub struct Policy {
     pub question: f32,
     /// Issues that score less on the question gate get no gap label.
     pub label: f32,
-    /// The probability from which a section answers.
+    /// The probability, of the three likeliest sections together, from which there is an answer.
     pub cover: f32,
-    /// The probability from which a further section is linked beside one that answers.
+    /// A further section is linked beside the first when its probability is at least this share of the first's.
     pub agree: f32,
-    /// The probability from which a topic counts as documented.
+    /// The probability, of the three likeliest together, from which a topic counts as documented.
     pub near: f32,
 }
 
@@ -32,7 +32,7 @@ impl Policy {
         let above = COVER.partition_point(|(known, _)| *known < wrong).clamp(1, COVER.len() - 1);
         let ((low, from), (high, to)) = (COVER[above - 1], COVER[above]);
         let cover = from + (to - from) * (wrong - low) / (high - low);
-        Policy { question: 0.5, label: 0.6, cover, agree: cover * 0.6, near: cover * 0.3 }
+        Policy { question: 0.5, label: 0.55, cover, agree: 0.4, near: 0.3 }
     }
 }
 
@@ -76,7 +76,7 @@ pub fn decide(policy: &Policy, kind: f32, judged: &[Judged]) -> Decision {
     if kind < policy.label {
         return Decision::Silent;
     }
-    let near = best.is_some_and(|best| best.probability >= policy.near);
+    let near = best.is_some_and(|best| best.together >= policy.near);
     Decision::Gap {
         kind: if near { GapKind::Near } else { GapKind::Missing },
         nearest: best.map(|best| best.key),
