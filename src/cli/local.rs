@@ -17,8 +17,8 @@ const VECTORS_MAX: usize = 8;
 const VECTORS_SHORT: usize = 1;
 /// Sections that search returns.
 pub const DEPTH: usize = 20;
-/// Of these, sections that the judge reads.
-pub const READ: usize = 10;
+/// Of these, sections that the judge reads: as many as its probabilities were fitted on.
+pub const READ: usize = 8;
 
 /// A folder, indexed. Sections are numbered in the order of files and lines.
 pub struct Local {
