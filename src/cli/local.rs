@@ -14,11 +14,11 @@ const PROJECT: u64 = 1;
 /// Passages of one section that get a vector; what follows is found by its words.
 const VECTORS_MAX: usize = 8;
 /// The same in a short list, where somebody waits.
-const VECTORS_SHORT: usize = 2;
+const VECTORS_SHORT: usize = 1;
 /// Sections that search returns.
 pub const DEPTH: usize = 20;
-/// Of these, sections that the judge reads.
-pub const READ: usize = 10;
+/// Of these, sections that the judge reads: as many as its probabilities were fitted on.
+pub const READ: usize = 8;
 
 /// A folder, indexed. Sections are numbered in the order of files and lines.
 pub struct Local {
@@ -30,7 +30,7 @@ pub struct Local {
 }
 
 /// Lexical hits that get vectors where the folder was not embedded as a whole.
-const SHORTLIST: usize = 40;
+const SHORTLIST: usize = 30;
 
 /// How a folder is indexed.
 pub struct Indexing<'a> {

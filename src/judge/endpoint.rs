@@ -17,7 +17,7 @@ use sha2::{Digest, Sha256};
 use url::Url;
 
 use crate::clock::{Clock, Millis};
-use crate::judge::{Candidate, Judged, heading};
+use crate::judge::{Candidate, Judged, TARGETS_MAX, heading};
 use crate::prose::Question;
 use crate::reference::Lines;
 use crate::section;
@@ -155,13 +155,13 @@ impl Endpoint {
         let opinions = self.opinions(handle, question, candidates);
         let by_key: HashMap<u64, Opinion> =
             candidates.iter().map(|candidate| candidate.key).zip(opinions).collect();
+        let opinion = |one: &Judged| by_key.get(&one.key).copied().unwrap_or(Opinion::UNCERTAIN);
+        // What is said of the likeliest three is said of all of them together: the kindest of it.
+        let moved = judged.iter().take(TARGETS_MAX).map(|one| revised(one.together, opinion(one)));
+        let together = moved.reduce(f32::max).unwrap_or(0.0);
         let mut judged: Vec<Judged> = judged
             .into_iter()
-            .map(|mut one| {
-                let opinion = by_key.get(&one.key).copied().unwrap_or(Opinion::UNCERTAIN);
-                one.probability = revised(one.probability, opinion);
-                one
-            })
+            .map(|one| Judged { probability: revised(one.probability, opinion(&one)), together, ..one })
             .collect();
         judged.sort_by(|a, b| b.probability.total_cmp(&a.probability).then(a.key.cmp(&b.key)));
         judged

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
-use signpost_reader::{Evidence, Gate, Reader, probability};
+use signpost_reader::{Evidence, Gate, Reader, any_of_best, probability};
 
 use crate::prose::Question;
 use crate::search::{Found, Vector, question_terms, terms};
@@ -39,6 +39,8 @@ pub struct Judged {
     pub key: u64,
     /// The probability that its text covers the question.
     pub probability: f32,
+    /// The probability that one of the three likeliest candidates of the question covers it: the same for all.
+    pub together: f32,
     /// The reader's raw score.
     pub reader: f32,
     /// The cosine of question and section.
@@ -121,6 +123,7 @@ impl Judge {
     /// route they came by is evidence beside it.
     pub fn judge(&self, question: &Question, candidates: &[Candidate<'_>]) -> Vec<Judged> {
         let evidence = self.evidence(question, candidates);
+        let together = any_of_best(&evidence);
         let mut judged: Vec<Judged> = candidates
             .iter()
             .zip(&evidence)
@@ -128,6 +131,7 @@ impl Judge {
             .map(|(at, (candidate, own))| Judged {
                 key: candidate.key,
                 probability: probability(&evidence, at),
+                together,
                 reader: own.reader,
                 cosine: own.cosine,
                 lexical: own.bm25,
@@ -228,6 +232,7 @@ impl Judged {
         Judged {
             key,
             probability,
+            together: probability,
             reader: 0.0,
             cosine: 0.0,
             lexical: 0.0,

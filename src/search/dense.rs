@@ -17,14 +17,13 @@ pub struct Vector {
 impl Vector {
     /// Quantises a vector of any length; the result points the same way and has length one.
     pub fn quantise(values: &[f32]) -> Vector {
-        let norm = values.iter().map(|value| value * value).sum::<f32>().sqrt();
         let largest = values.iter().fold(0.0_f32, |largest, value| largest.max(value.abs()));
-        if !norm.is_finite() || norm == 0.0 || largest == 0.0 {
+        if !largest.is_finite() || largest == 0.0 {
             return Vector { scale: 0.0, values: vec![0; values.len()].into() };
         }
-        let step = 127.0 / largest;
-        let values = values.iter().map(|value| (value * step).round() as i8).collect();
-        Vector { scale: largest / 127.0 / norm, values }
+        let values: Box<[i8]> = values.iter().map(|value| (value / largest * 127.0).round() as i8).collect();
+        let norm = values.iter().map(|&value| f32::from(value).powi(2)).sum::<f32>().sqrt();
+        Vector { scale: 1.0 / norm, values }
     }
 
     /// Four bytes of scale (little endian) and one byte a component.
@@ -61,6 +60,8 @@ pub(super) struct Vectors {
     rows: Vec<Row>,
     files: HashMap<(ProjectId, String), Vec<u64>>,
     places: HashMap<u64, Vec<usize>>,
+    /// Rows that are forgotten but still take memory.
+    dead: usize,
 }
 
 #[derive(Clone, Copy)]
@@ -92,30 +93,34 @@ impl Vectors {
 
     /// Forgets the sections of a file.
     pub(super) fn remove_file(&mut self, project: ProjectId, path: &str) {
-        for section in self.files.remove(&(project, path.to_owned())).unwrap_or_default() {
-            for place in self.places.remove(&section).unwrap_or_default() {
-                self.rows[place].scale = 0.0;
-                self.rows[place].section = u64::MAX;
-            }
-        }
+        let sections = self.files.remove(&(project, path.to_owned())).unwrap_or_default();
+        self.forget(&sections);
         self.compact();
     }
 
     /// Forgets the sections of a project.
     pub(super) fn remove_project(&mut self, project: ProjectId) {
-        let paths: Vec<String> =
-            self.files.keys().filter(|key| key.0 == project).map(|key| key.1.clone()).collect();
-        for path in paths {
-            self.remove_file(project, &path);
+        let gone: Vec<u64> =
+            self.files.extract_if(|key, _| key.0 == project).flat_map(|(_, ids)| ids).collect();
+        self.forget(&gone);
+        self.compact();
+    }
+
+    fn forget(&mut self, sections: &[u64]) {
+        for section in sections {
+            for place in self.places.remove(section).unwrap_or_default() {
+                self.rows[place].section = u64::MAX;
+                self.dead += 1;
+            }
         }
     }
 
     /// Gives back the memory of forgotten rows once they are a quarter of all.
     fn compact(&mut self) {
-        let held: usize = self.places.values().map(Vec::len).sum();
-        if self.rows.len() - held < 256.max(self.rows.len() / 4) {
+        if self.dead < 256.max(self.rows.len() / 4) {
             return;
         }
+        self.dead = 0;
         let mut kept = 0;
         self.places.clear();
         for at in 0..self.rows.len() {

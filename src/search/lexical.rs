@@ -4,11 +4,14 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use tantivy::collector::{FilterCollector, TopDocs};
+use tantivy::columnar::Column;
 use tantivy::query::{BooleanQuery, BoostQuery, Occur, Query, TermQuery};
 use tantivy::schema::{
     FAST, Field, INDEXED, IndexRecordOption, STRING, Schema, TextFieldIndexing, TextOptions,
 };
-use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, Searcher, TantivyDocument, Term};
+use tantivy::{
+    Index, IndexReader, IndexWriter, ReloadPolicy, Searcher, SegmentReader, TantivyDocument, Term,
+};
 
 use crate::prose::Question;
 use crate::reference::RepoPath;
@@ -190,22 +193,31 @@ impl Lexical {
         projects: usize,
     ) -> Result<Vec<Scored>, Error> {
         let top = TopDocs::with_limit(k * 2).order_by_score();
+        let open = Arc::new(open);
         let hits = if open.len() == projects {
             searcher.search(query, &top)?
         } else {
-            let open = Arc::new(open);
+            let open = Arc::clone(&open);
             let admits = move |project: u64| open.contains(&project);
             searcher.search(query, &FilterCollector::new("project".to_owned(), admits, top))?
         };
+        let segments =
+            searcher.segment_readers().iter().map(Columns::of).collect::<Result<Vec<_>, Error>>()?;
         let mut best: HashMap<u64, Passage> = HashMap::new();
         for (score, address) in hits {
-            let fast = searcher.segment_reader(address.segment_ord).fast_fields();
-            let value =
-                |name: &str| -> Result<u64, Error> { Ok(fast.u64(name)?.first(address.doc_id).unwrap_or(0)) };
-            let score = if value("code")? == 1 { score * tuning.boosts.code } else { score };
-            let passage = Passage { project: value("project")?, page: value("page")?, score };
-            let entry = best.entry(value("section")?).or_insert(passage);
-            entry.score = entry.score.max(score);
+            let columns = &segments[address.segment_ord as usize];
+            let value = |column: &Column<u64>| column.first(address.doc_id).unwrap_or(0);
+            let passage = Passage {
+                project: value(&columns.project),
+                page: value(&columns.page),
+                score: if value(&columns.code) == 1 { score * tuning.boosts.code } else { score },
+            };
+            // A project that has left is gone at once, not with the next commit.
+            if open.contains(&passage.project) {
+                let score = passage.score;
+                let entry = best.entry(value(&columns.section)).or_insert(passage);
+                entry.score = entry.score.max(score);
+            }
         }
         let mut best: Vec<(u64, Passage)> = best.into_iter().collect();
         lift(&mut best, tuning.boosts.page);
@@ -251,6 +263,26 @@ impl Lexical {
             })
         });
         Ok(BooleanQuery::new(clauses.collect()))
+    }
+}
+
+/// What is looked up of every hit, in one segment.
+struct Columns {
+    project: Column<u64>,
+    page: Column<u64>,
+    code: Column<u64>,
+    section: Column<u64>,
+}
+
+impl Columns {
+    fn of(segment: &SegmentReader) -> Result<Columns, Error> {
+        let fast = segment.fast_fields();
+        Ok(Columns {
+            project: fast.u64("project")?,
+            page: fast.u64("page")?,
+            code: fast.u64("code")?,
+            section: fast.u64("section")?,
+        })
     }
 }
 

@@ -90,6 +90,8 @@ pub struct Index {
     lexical: Lexical,
     vectors: dense::Vectors,
     sections: HashMap<(ProjectId, String), usize>,
+    /// Files of each project.
+    projects: HashMap<ProjectId, usize>,
     tuning: Tuning,
 }
 
@@ -105,6 +107,7 @@ impl Index {
             lexical: Lexical::new()?,
             vectors: dense::Vectors::default(),
             sections: HashMap::new(),
+            projects: HashMap::new(),
             tuning,
         })
     }
@@ -129,6 +132,7 @@ impl Index {
             }
         }
         if !sections.is_empty() {
+            *self.projects.entry(project).or_default() += 1;
             self.sections.insert((project, path.as_str().to_owned()), sections.len());
         }
         Ok(())
@@ -146,6 +150,10 @@ impl Index {
     /// Forgets a file. Its vectors go at once, its words with [`Index::commit`].
     pub fn remove_file(&mut self, project: ProjectId, path: &RepoPath) {
         if self.sections.remove(&(project, path.as_str().to_owned())).is_some() {
+            if let Some(files) = self.projects.get_mut(&project) {
+                *files -= 1;
+            }
+            self.projects.retain(|_, files| *files > 0);
             self.lexical.remove_file(project, path);
             self.vectors.remove_file(project, path.as_str());
         }
@@ -154,6 +162,7 @@ impl Index {
     /// Forgets a project. Its vectors go at once, its words with [`Index::commit`].
     pub fn remove_project(&mut self, project: ProjectId) {
         self.sections.retain(|(of, _), _| *of != project);
+        self.projects.remove(&project);
         self.lexical.remove_project(project);
         self.vectors.remove_project(project);
     }
@@ -183,10 +192,8 @@ impl Index {
         allowed: &dyn Fn(ProjectId) -> bool,
     ) -> Result<Vec<Found>, Error> {
         let depth = k.saturating_mul(DEPTH).max(60);
-        let known = self.sections.keys().map(|(project, _)| *project);
-        let projects = known.collect::<std::collections::HashSet<_>>();
-        let open = projects.iter().copied().filter(|&project| allowed(project)).collect();
-        let hits = self.lexical.search(question, &self.tuning, depth, open, projects.len())?;
+        let open = self.projects.keys().copied().filter(|&project| allowed(project)).collect();
+        let hits = self.lexical.search(question, &self.tuning, depth, open, self.projects.len())?;
         let near = vector.map(|vector| self.vectors.nearest(vector, depth, allowed)).unwrap_or_default();
         let mut found: HashMap<u64, Found> = HashMap::new();
         for (rank, hit) in hits.into_iter().enumerate() {

@@ -86,6 +86,7 @@ fn files_are_replaced_and_removed() {
     index.commit().unwrap();
     assert_eq!((index.len(), ids(&index, "banana")), (1, vec![]));
     index.remove_project(1);
+    assert!(ids(&index, "cherry").is_empty(), "a project leaves at once");
     index.commit().unwrap();
     assert!(index.is_empty() && ids(&index, "cherry").is_empty());
 }
