@@ -221,7 +221,7 @@ struct Asking {
 impl Walk<'_> {
     /// The rows of the thread's life, in the order in which they must be looked at: the human's hand first.
     async fn run(&mut self) -> Result<(), WalkError> {
-        self.adopt_own_notes();
+        self.adopt_own_notes().await?;
         self.notice_deleted_notes().await?;
         self.notice_label().await?;
         self.notice_downvotes().await?;
