@@ -333,7 +333,7 @@ impl Walk<'_> {
     }
 
     fn note_asking(&self, note: &Note) -> Asking {
-        let question = Question::new(&Prose::default(), &note.body);
+        let question = Question::called(&note.body, &self.me);
         Asking {
             key: note.id.to_string(),
             asked: Asked::Note(note.id),

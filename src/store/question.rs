@@ -215,7 +215,7 @@ const IN_STATE: &str = concat!(
 const FORGET: &str = "DELETE FROM question WHERE project_id = $1 AND iid = $2";
 const POSTED_SINCE: &str = "SELECT COUNT(*) FROM question WHERE project_id = $1 AND posted_at >= $2";
 const LAST_NOTES: &str = "
-    SELECT COUNT(*), COALESCE(SUM(undone), 0) FROM (
+    SELECT COUNT(*), CAST(COALESCE(SUM(undone), 0) AS BIGINT) FROM (
         SELECT undone FROM question WHERE posted_at IS NOT NULL ORDER BY posted_at DESC, project_id, iid LIMIT 20
     ) AS last_notes";
 const COUNT_STATES: &str = "SELECT state, COUNT(*) FROM question GROUP BY state";
