@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use axum::Router;
+use secrecy::SecretString;
 use sha2::{Digest, Sha256};
 use tokio::net::TcpListener;
 use tokio::sync::Notify;
@@ -14,7 +15,6 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::admin::Admin;
-use crate::admin::access::Access;
 use crate::answer::{SiteTable, World};
 use crate::clock::Clock;
 use crate::config::{Config, Secrets};
@@ -23,6 +23,7 @@ use crate::gitlab::GitLab;
 use crate::hook::signature::Verifier;
 use crate::hook::{Door, OwnIds};
 use crate::judge::Judge;
+use crate::judge::endpoint::Endpoint;
 use crate::library::Library;
 use crate::store::inbox::Inbox;
 use crate::store::queue::Place;
@@ -91,6 +92,10 @@ impl App {
         let verifier = Verifier::new(&secrets.signing, &secrets.plain)?;
         let only_process = OnlyProcess::take(&config.database.url)?;
         let store = Store::open(&config.database.url).await?;
+        if only_process.is_some() {
+            // Nobody else works on this file: what is held was held by a process that died.
+            store.release("").await?;
+        }
         let own = OwnIds::default();
         let former: Vec<u64> = store
             .setting(setting::BOT_IDS)
@@ -102,7 +107,7 @@ impl App {
         former.iter().for_each(|id| own.add(*id));
         let token = secrets.gitlab.clone().context("SIGNPOST_GITLAB_TOKEN is not set")?;
         let gitlab = GitLab::new(&config.gitlab.url, token, clock.clone())?.known_as(&former);
-        let world = World::open(config, gitlab, store, own, clock).await?;
+        let world = World::open(config, gitlab, store, own, clock, secrets.judge.clone()).await?;
         let metrics = Metrics::new();
         let wake = Arc::new(Notify::new());
         let (inbox, inbox_task) = Inbox::start(world.store.clone());
@@ -140,15 +145,7 @@ impl App {
 
     /// The admin listener's routes.
     pub fn admin(&self) -> Router {
-        let world = &self.world;
-        crate::admin::router(Admin {
-            config: Arc::clone(&world.config),
-            store: world.store.clone(),
-            clock: world.clock.clone(),
-            metrics: self.metrics.clone(),
-            titles: Some(Arc::new(world.gitlab.clone())),
-            access: Access::new(&world.config, self.secrets.admin.clone()),
-        })
+        crate::admin::router(Admin::of(&self.world, &self.metrics, self.secrets.admin.clone()))
     }
 
     /// Binds both listeners and runs until `shutdown` resolves: then nothing new is accepted, what is being
@@ -205,8 +202,13 @@ impl App {
         workers.shutdown().await;
         let store = self.world.store.clone();
         let App { world, worker, door, inbox_task, .. } = self;
+        let name = worker.owner.clone();
         drop((world, worker, door));
         let _ = tokio::time::timeout(GRACE / 5, inbox_task).await;
+        // What did not come to its end in time is there for the next process at once.
+        if let Err(error) = store.release(&name).await {
+            tracing::warn!(%error, "leases could not be given back; they lapse by themselves");
+        }
         store.close().await;
         Ok(())
     }
@@ -227,10 +229,10 @@ impl App {
                 }
             }
         });
-        let (world, token) = (self.world.clone(), stop.clone());
+        let (world, metrics, token) = (self.world.clone(), self.metrics.clone(), stop.clone());
         tasks.spawn(async move {
             loop {
-                let wait = match sweep_once(&world).await {
+                let wait = match sweep_once(&world, &metrics).await {
                     Ok(()) => world.config.sweep.every,
                     Err(error) => {
                         tracing::warn!(%error, "the sweep did not come to its end; trying again");
@@ -286,7 +288,7 @@ impl App {
     /// # Errors
     /// GitLab, the database.
     pub async fn sweep(&self) -> anyhow::Result<()> {
-        Ok(sweep_once(&self.world).await?)
+        Ok(sweep_once(&self.world, &self.metrics).await?)
     }
 
     /// The way in for deliveries, without HTTP: what the door does after the proof.
@@ -295,14 +297,23 @@ impl App {
     }
 }
 
-async fn sweep_once(world: &World) -> Result<(), crate::answer::WalkError> {
+async fn sweep_once(world: &World, metrics: &Metrics) -> Result<(), crate::answer::WalkError> {
     let me = world.gitlab.user().await?;
     if !world.own.contains(me.id) {
         world.own.add(me.id);
         let ids: Vec<String> = world.own.all().iter().map(u64::to_string).collect();
         world.store.set(setting::BOT_IDS, &ids.join(" ")).await?;
     }
+    look_at_token(world, metrics).await;
     sweep::sweep(world).await
+}
+
+/// When the token dies is for the alerts; that GitLab does not tell is no reason to stop a sweep.
+async fn look_at_token(world: &World, metrics: &Metrics) {
+    match world.gitlab.token().await {
+        Ok(token) => metrics.token_expires(token.and_then(|token| token.dies_at()).unwrap_or(0)),
+        Err(error) => tracing::debug!(%error, "GitLab does not tell when the token expires"),
+    }
 }
 
 async fn embed(world: &World) -> Result<usize, crate::store::StoreError> {
@@ -328,6 +339,7 @@ impl World {
         store: Store,
         own: OwnIds,
         clock: Clock,
+        judge_key: Option<SecretString>,
     ) -> anyhow::Result<World> {
         let scope = Scope {
             group: config.group().to_owned(),
@@ -345,9 +357,26 @@ impl World {
         let library = Library::new(clock.clone())?;
         library.build(&store).await?;
         let judge = Arc::new(Judge::load());
+        let endpoint = match &config.judge.endpoint {
+            Some(base) => {
+                let (model, timeout) = (&config.judge.model, config.judge.timeout);
+                Some(Arc::new(Endpoint::new(base, model, judge_key, timeout, clock.clone())?))
+            }
+            None => None,
+        };
         let docsites = SiteTable::new(Sites::declared(&config.corpus.docsite));
-        let world =
-            World { gitlab, store, library, corpus, judge, docsites, config: Arc::new(config), clock, own };
+        let world = World {
+            gitlab,
+            store,
+            library,
+            corpus,
+            judge,
+            endpoint,
+            docsites,
+            config: Arc::new(config),
+            clock,
+            own,
+        };
         world.refresh_docsites().await?;
         Ok(world)
     }

@@ -89,7 +89,7 @@ pub struct Admin {
 }
 
 /// `[database]`.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Database {
     /// `sqlite://relative`, `sqlite:///absolute/path` or `postgres://…`.
@@ -256,6 +256,11 @@ impl Default for Hook {
 impl Default for Admin {
     fn default() -> Self {
         Admin { listen: SocketAddr::from(([127, 0, 0, 1], 9090)) }
+    }
+}
+impl fmt::Debug for Database {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Database").field("url", &redacted(&self.url)).finish()
     }
 }
 impl Default for Database {
@@ -559,10 +564,50 @@ impl Config {
         Ok(())
     }
 
+    /// Every key that can be set, as `section.key`.
+    pub fn keys() -> &'static [&'static str] {
+        KEYS
+    }
+
+    /// The same without what a URL may hold of secrets: for printing.
+    pub fn redacted(mut self) -> Config {
+        self.database.url = redacted(&self.database.url);
+        for url in [&mut self.hook.public_url, &mut self.judge.endpoint].into_iter().flatten() {
+            if let Ok(clean) = Url::parse(&redacted(url.as_str())) {
+                *url = clean;
+            }
+        }
+        self
+    }
+
     /// The group's path without slashes at its ends.
     pub fn group(&self) -> &str {
         self.gitlab.group.trim_matches('/')
     }
+}
+
+/// A URL with `redacted` in place of its password, and of parameters that name a secret.
+fn redacted(url: &str) -> String {
+    let Ok(mut parsed) = Url::parse(url) else {
+        return url.split('@').next_back().unwrap_or_default().to_owned();
+    };
+    if parsed.password().is_some() && parsed.set_password(Some("redacted")).is_err() {
+        return "redacted".to_owned();
+    }
+    let secret =
+        |name: &str| ["password", "passfile", "token", "secret", "key"].iter().any(|s| name.contains(s));
+    if parsed.query_pairs().any(|(name, _)| secret(&name)) {
+        let pairs: Vec<(String, String)> = parsed
+            .query_pairs()
+            .map(|(name, value)| {
+                let value = if secret(&name) { "redacted".to_owned() } else { value.into_owned() };
+                (name.into_owned(), value)
+            })
+            .collect();
+        parsed.query_pairs_mut().clear().extend_pairs(pairs);
+        return parsed.to_string();
+    }
+    if parsed.password().is_some() { parsed.to_string() } else { url.to_owned() }
 }
 
 /// Refuses a key that does not exist, with its line and the nearest name that does.

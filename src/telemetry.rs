@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use prometheus_client::encoding::EncodeLabelSet;
@@ -43,8 +43,8 @@ struct Inner {
     gaps: Family<StateLabel, Gauge>,
     token_expires: Gauge,
     breaker: Gauge,
+    budget: Gauge,
     worker_seen: AtomicI64,
-    template_suspected: AtomicBool,
 }
 
 /// What the gauges show, read from the store when the page is drawn.
@@ -62,6 +62,8 @@ pub struct Levels {
     pub gaps: Vec<(String, i64)>,
     /// Whether the breaker is open.
     pub breaker_open: bool,
+    /// Notes that the busiest project may still get within the hour.
+    pub budget_remaining: i64,
 }
 
 impl Default for Metrics {
@@ -88,8 +90,8 @@ impl Metrics {
             gaps: Family::default(),
             token_expires: Gauge::default(),
             breaker: Gauge::default(),
+            budget: Gauge::default(),
             worker_seen: AtomicI64::new(i64::MAX),
-            template_suspected: AtomicBool::new(false),
         };
         let r = &mut inner.registry;
         r.register(
@@ -108,7 +110,7 @@ impl Metrics {
         );
         r.register("signpost_corpus_sections", "Sections that are searched", inner.sections.clone());
         r.register("signpost_corpus_projects", "Projects by state", inner.projects.clone());
-        r.register("signpost_gaps", "Questions by state", inner.gaps.clone());
+        r.register("signpost_gaps", "Entries of the list of gaps by state", inner.gaps.clone());
         r.register(
             "signpost_token_expires_timestamp_seconds",
             "When GitLab's token expires",
@@ -118,6 +120,11 @@ impl Metrics {
             "signpost_breaker_open",
             "1 while the bot has fallen back to labels only",
             inner.breaker.clone(),
+        );
+        r.register(
+            "signpost_budget_remaining",
+            "Notes that the busiest project may still get within the hour",
+            inner.budget.clone(),
         );
         Metrics(Arc::new(inner))
     }
@@ -132,11 +139,6 @@ impl Metrics {
     pub fn walk(&self, outcome: &'static str, took: Duration) {
         self.0.walks.get_or_create(&Outcome { outcome }).inc();
         self.0.walk_seconds.observe(took.as_secs_f64());
-    }
-
-    /// Notes that an authentic delivery was not JSON: somebody set a custom body template.
-    pub fn custom_template_suspected(&self) {
-        self.0.template_suspected.store(true, Ordering::Relaxed);
     }
 
     /// Notes that a worker looked at the queue.
@@ -161,6 +163,8 @@ impl Metrics {
         for (family, list) in
             [(&inner.queue, &levels.queue), (&inner.projects, &levels.projects), (&inner.gaps, &levels.gaps)]
         {
+            // A state that nothing is in any more must not show what it showed last.
+            family.clear();
             for (state, count) in list {
                 family.get_or_create(&StateLabel { state: state.clone() }).set(*count);
             }
@@ -168,6 +172,7 @@ impl Metrics {
         inner.queue_oldest.set(levels.queue_oldest_seconds);
         inner.sections.set(levels.sections);
         inner.breaker.set(i64::from(levels.breaker_open));
+        inner.budget.set(levels.budget_remaining);
         let mut page = String::new();
         if prometheus_client::encoding::text::encode(&mut page, &inner.registry).is_err() {
             let _ = writeln!(page, "# the metrics could not be written");

@@ -64,11 +64,11 @@ impl Failure {
                 WalkWord { word: error.word(), after: error.after(), away: is_away(error) }
             }
             Failure::Sync(SyncError::GitLab(error)) => {
-                let (after, away) = match error {
-                    crate::gitlab::Error::Transient { after, .. } => (*after, true),
-                    _ => (None, false),
+                let after = match error {
+                    crate::gitlab::Error::Transient { after, .. } => *after,
+                    _ => None,
                 };
-                WalkWord { word: "sync_gitlab", after, away }
+                WalkWord { word: "sync_gitlab", after, away: is_outage(error) }
             }
             Failure::Sync(SyncError::Store(_)) => WalkWord { word: "store", after: None, away: false },
             Failure::Panic => WalkWord { word: "defect", after: None, away: false },
@@ -77,7 +77,12 @@ impl Failure {
 }
 
 fn is_away(error: &WalkError) -> bool {
-    matches!(error, WalkError::GitLab(crate::gitlab::Error::Transient { .. }))
+    matches!(error, WalkError::GitLab(error) if is_outage(error))
+}
+
+fn is_outage(error: &crate::gitlab::Error) -> bool {
+    use crate::gitlab::Error;
+    error.is_transient() || matches!(error, Error::Denied(call) if call.status == Some(401))
 }
 
 struct WalkWord {
@@ -221,7 +226,8 @@ impl Worker {
         let now = self.world.clock.now();
         self.metrics.walk(word.word, took);
         // Is it this row, or GitLab as a whole? An outage counts against no row.
-        let away = word.away && self.world.gitlab.metadata().await.is_err_and(|e| e.is_transient());
+        // Neither does a token that has expired: its successor finds every thread still waiting.
+        let away = word.away && self.world.gitlab.metadata().await.is_err_and(|error| is_outage(&error));
         let counted = !away && !matches!(word.word, "budget" | "corpus_not_ready");
         let wait = if away { self.pause_all(now) } else { backoff(claim.attempts, word.after) };
         let run_at = now + wait.as_millis() as i64 + jitter(wait);

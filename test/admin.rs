@@ -195,11 +195,13 @@ async fn a_thread_tells_its_decisions_in_both_forms() {
 async fn the_metrics_show_the_levels_of_the_store() {
     let world = World::new(Some(TOKEN)).await;
     world.ask(30).await;
+    world.client.get(world.url("/gaps")).bearer_auth(TOKEN).send().await.unwrap();
     let (_, page) = world.get("/metrics").await;
     for line in [
-        "signpost_gaps{state=\"gap\"} ",
-        "signpost_gaps{state=\"deleted\"} 0",
+        "signpost_gaps{state=\"open\"} ",
+        "signpost_gaps{state=\"closed\"} ",
         "signpost_corpus_projects{state=\"admitted\"} 2",
+        "signpost_gitlab_requests_total{endpoint=\"",
     ] {
         assert!(page.contains(line), "{line}\n{page}");
     }
@@ -215,6 +217,23 @@ async fn the_overview_shows_what_waits_and_what_was_answered() {
         assert!(page.contains(holds), "{holds}\n{page}");
     }
     assert!(!page.contains("Question number"));
+}
+
+#[tokio::test]
+async fn every_page_is_drawn_from_postgres_too() {
+    let world = World::on_postgres().await;
+    world.ask(60).await;
+    for (path, holds) in [
+        ("/", "To document next"),
+        ("/gaps?state=all", "Page 1 of 2"),
+        ("/gaps.csv", "near"),
+        ("/threads/1/1", "candidates"),
+        ("/metrics", "signpost_gaps{state=\"open\"} "),
+    ] {
+        let (status, body) = world.get(path).await;
+        assert_eq!(status, 200, "{path}");
+        assert!(body.contains(holds), "{path}: {body}");
+    }
 }
 
 #[tokio::test]

@@ -123,7 +123,9 @@ impl TestApp {
         let folder = tempfile::tempdir().expect("a folder");
         let url = match database {
             Database::Sqlite => format!("sqlite://{}", folder.path().join("signpost.db").display()),
-            Database::Postgres => tokio::task::spawn_blocking(postgres::create_database).await.expect("a database"),
+            Database::Postgres => {
+                tokio::task::spawn_blocking(postgres::create_database).await.expect("a database")
+            }
         };
         let gitlab = FakeGitLab::start(world).await;
         let text = format!(
@@ -210,7 +212,9 @@ impl TestApp {
         for _ in 0..50 {
             self.gitlab.deliver().await;
             self.app().drain().await.expect("the queue");
-            if self.gitlab.deliver().await == 0 && self.store().due(self.clock.now()).await.expect("the queue") == 0 {
+            if self.gitlab.deliver().await == 0
+                && self.store().due(self.clock.now()).await.expect("the queue") == 0
+            {
                 return;
             }
         }
@@ -308,4 +312,3 @@ async fn free_port() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     listener.local_addr().expect("an address").port()
 }
-

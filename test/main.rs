@@ -1,15 +1,26 @@
 //! The integration tests: one binary, so that it is linked once; one module for each subject, and one harness.
 
 mod admin;
+mod adversarial;
 mod app;
+mod ask;
+mod canary;
+mod check;
+mod cli;
+mod config;
+mod crash;
+mod door;
 mod extract;
+mod gaplife;
+mod gaps;
 #[expect(dead_code, reason = "the fake offers more than today's tests ask of it")]
 mod gitlab;
 mod gitlab_client;
-mod gaplife;
+mod install;
 mod layers;
 mod life;
 mod postgres;
+mod process;
 mod reply;
 mod resolve;
 mod walk;

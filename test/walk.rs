@@ -2,11 +2,11 @@
 
 use crate::app::on_both;
 
-const HOW: &str = "How do I rotate a signing key without downtime?";
-const HOW_MORE: &str = "We have many clients on the gateway and cannot stop them all at once. Is there a way to replace \
+pub const HOW: &str = "How do I rotate a signing key without downtime?";
+pub const HOW_MORE: &str = "We have many clients on the gateway and cannot stop them all at once. Is there a way to replace \
                         the signing key of the gateway while clients keep working?";
-const NOWHERE: &str = "How do I export the audit trail to a spreadsheet?";
-const NOWHERE_MORE: &str = "Our auditors would like a spreadsheet with one row for each login of the past quarter. \
+pub const NOWHERE: &str = "How do I export the audit trail to a spreadsheet?";
+pub const NOWHERE_MORE: &str = "Our auditors would like a spreadsheet with one row for each login of the past quarter. \
                             Which command does that?";
 
 on_both! {

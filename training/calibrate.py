@@ -1,4 +1,4 @@
-"""Fits the calibration and measures it on projects left out. usage: calibrate.py CANDIDATES GATE_LOPO OUT_RS [plain]
+"""Fits the calibration and measures it on projects left out. usage: calibrate.py CANDIDATES GATE_LOPO OUT_RS DATA [FIXTURE]
 
 Candidate model: P(this candidate covers the question). Answer model: P(one of the best three does).
 Each is a logistic regression on a dozen numbers; the measured project is never among those it is fitted on.
@@ -19,7 +19,9 @@ def rows(ev, use_reader=True):
         return np.array([clip(x[i] - max(np.delete(x, i), default=x[i]), -lim, lim) for i in range(len(x))])
     mb = max(b.max(), 1e-9) if len(b) else 1
     br = np.array([1 / e['bm25_rank'] if e['bm25_rank'] else 0 for e in ev]); dr = np.array([1 / e['dense_rank'] if e['dense_rank'] else 0 for e in ev])
-    return np.stack([r, margin(r, 5), 5 * c, 5 * margin(c, 0.5), b / mb, br, dr, 2 * np.array([e['term_coverage'] for e in ev]), br * dr], 1)
+    # places as rank fusion weighs them
+    fused = np.array([sum(50 / (20 + e[k]) for k in ('bm25_rank', 'dense_rank') if e[k]) for e in ev])
+    return np.stack([r, margin(r, 5), 5 * c, 5 * margin(c, 0.5), b / mb, br, dr, 2 * np.array([e['term_coverage'] for e in ev]), fused], 1)
 
 
 def logit(p): return np.log(clip(p, 1e-4, 1 - 1e-4) / (1 - clip(p, 1e-4, 1 - 1e-4)))
@@ -28,7 +30,7 @@ def logit(p): return np.log(clip(p, 1e-4, 1 - 1e-4) / (1 - clip(p, 1e-4, 1 - 1e-
 def answer_row(ev, p, X):
     o = np.argsort(-p); l = np.sort(logit(p))[::-1]; l = np.concatenate([l, [-6] * 3])[:3]
     t = o[0]
-    return np.concatenate([l, [X[t, 0], X[t, 2], X[t, 5] * X[t, 6], X[t, 7], X[:, 2].max(), logit(np.array([1 - np.prod(1 - p[o[:3]])]))[0]]])
+    return np.array([l[0], l[1], X[t, 0], X[:, 0].max(), logit(np.array([1 - np.prod(1 - p[o[:3]])]))[0]])
 
 
 def fit(cases, use_reader=True, C=0.3):
@@ -64,6 +66,8 @@ def report(out, label):
     a = [x for x in out if x['kind'] == 'answerable']; n = len(a)
     hit = [np.mean([0 < x['rank'] <= k for x in a]) for k in (1, 3, 10)]
     asked = [x for x in out if x['kind'] != 'not-a-question']
+    f1 = lambda t: [x for x in out if x['p1'] >= t and x['q'] >= .5]
+    print('by the best candidate alone:', {t: (len(g), round(np.mean([0 < x['rank'] <= 3 for x in g]), 2), round(sum(0 < x['rank'] <= 3 for x in g) / n, 2), round(np.mean([0 < x['rank'] <= 1 for x in g]), 2)) for t in (.9, .8, .7, .65, .6, .55, .5, .45, .4, .3) for g in [f1(t)] if g})
     print(f"{label}: hit@1/3/10 {hit[0]:.3f} {hit[1]:.3f} {hit[2]:.3f}  AUC right-in-3 vs rest {roc_auc_score([int(0 < x['rank'] <= 3) for x in asked], [x['a'] for x in asked]):.3f}  answerable/gap {roc_auc_score([int(x['kind'] == 'answerable') for x in asked], [x['a'] for x in asked]):.3f}")
     cand = [x for x in out if x['q'] >= 0.5]
     rng = np.random.default_rng(1)
@@ -86,5 +90,9 @@ if __name__ == '__main__':
     json.dump(out, open('lopo.json', 'w'), default=float)
     m1, m2 = fit([m for m in cases if m['held'] or m['kind'] != 'not-a-question'])
     print('candidate', m1.coef_[0].round(3), m1.intercept_); print('answer', m2.coef_[0].round(3), m2.intercept_)
+    if len(sys.argv) > 5:    # fixture of the crate's tests: the evidence of three questions and what follows from it
+        pick = [cases[i] for i in (0, 70, 150)]
+        keys = ('reader', 'cosine', 'bm25', 'bm25_rank', 'dense_rank', 'term_coverage')
+        json.dump([dict(evidence=[[e[k] for k in keys] for e in m['ev']], p=apply(m, m1, m2)[0].tolist(), any=float(apply(m, m1, m2)[2])) for m in pick], open(sys.argv[5], 'w'))
     f = lambda v: ', '.join(f'{x:.5f}' for x in v)
-    open(sys.argv[3], 'w').write(f'const CANDIDATE: [f32; 10] = [{f(np.append(m1.coef_[0], m1.intercept_))}];\nconst ANSWER: [f32; 10] = [{f(np.append(m2.coef_[0], m2.intercept_))}];\n')
+    open(sys.argv[3], 'w').write(f'const CANDIDATE: [f32; 10] = [{f(np.append(m1.coef_[0], m1.intercept_))}];\nconst ANSWER: [f32; 6] = [{f(np.append(m2.coef_[0], m2.intercept_))}];\n')

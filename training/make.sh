@@ -16,7 +16,7 @@ unset WORLD_SIZE
 python3 export.py "$base" "$work/bi.pt" "$work/cover.pt" "$root/reader/model/reader.bin"
 (cd "$root/reader" && cargo build --release --examples)
 python3 vectors.py "$data" "$bin/prepare" "$base" "$work/bi.pt" "$work/vectors.pkl"
-python3 candidates.py "$data" "$bin/score" "$work/vectors.pkl" "$work/candidates.pkl"
+python3 candidates.py "$data" "$bin/prepare" "$work/vectors.pkl" "$work/candidates.pkl" "$base" "$work/cover.pt" 40 8
 python3 gate.py "$data" "$bin/gate_features" "$root/reader/model/gate.bin" 10/1500/200/300 "$work/gate_lopo.npy"
-python3 calibrate.py "$work/candidates.pkl" "$work/gate_lopo.npy" "$work/constants.rs" "$data"
+python3 calibrate.py "$work/candidates.pkl" "$work/gate_lopo.npy" "$work/constants.rs" "$data" "$root/reader/tests/calibration.json"
 python3 golden.py "$base" "$work/bi.pt" "$work/cover.pt" "$bin/score" "$root/reader/tests/golden.json"

@@ -1,4 +1,4 @@
-"""Trains the reader. usage: train_cover.py LISTS BASE BI OUT SECONDS"""
+"""Trains the reader. usage: train_cover.py LISTS BASE BI OUT SECONDS [CHECKPOINT]"""
 import sys, random, time, pickle, os, torch, torch.distributed as dist, torch.nn.functional as F, numpy as np
 from model import *
 lists_f, base, bi, out, budget = sys.argv[1:5] + [float(sys.argv[5])]
@@ -7,9 +7,10 @@ dist.init_process_group('gloo'); rank, world = dist.get_rank(), dist.get_world_s
 torch.manual_seed(3); torch.set_num_threads(1)
 low, _ = load_base(os.path.join(base, 'model.safetensors'))
 net = Cover(); net.upper.load_state_dict(torch.load(bi))
+if len(sys.argv) > 6: net.load_state_dict(torch.load(sys.argv[6]))
 lists = pickle.load(open(lists_f, 'rb'))[rank::world]
-random.seed(3 + rank)
-LR, HEAD_LR, Q = 1e-4, 1e-3, 6
+random.seed((3 if len(sys.argv) < 7 else 70) + rank)
+LR, HEAD_LR, Q = (1e-4, 1e-3, 6) if len(sys.argv) < 7 else (7e-5, 5e-4, 6)
 head = [p for n, p in net.named_parameters() if not n.startswith('upper')]
 opt = torch.optim.AdamW([dict(params=net.upper.parameters(), lr=LR, base=LR), dict(params=head, lr=HEAD_LR, base=HEAD_LR)], weight_decay=0.01)
 cache = {}
@@ -56,7 +57,7 @@ for rows in epochs():
     el = time.time() - t0
     go = torch.tensor([el]); dist.broadcast(go, 0); el = go.item()
     if el > budget: break
-    f = min(1, (step + 1) / 60) * max(0.02, 1 - el / budget)
+    f = min(1, (step + 1) / (60 if len(sys.argv) < 7 else 15)) * max(0.02, 1 - el / budget)
     for g in opt.param_groups: g['lr'] = g['base'] * f
     qs, ps, ys, owner, nm = [], [], [], [], []
     for k, l in enumerate(rows):

@@ -10,7 +10,8 @@ CREATE INDEX delivery_age ON delivery (received_at);
 
 -- The queue. One row per place that was ever wanted: an issue's thread, or (iid = 0) a project's repository,
 -- or (project_id = 0, iid = 0) the group itself. `wanted` counts events; a row settles only if no event
--- arrived while it was worked on. The lease is the only lock.
+-- arrived while it was worked on. `since_note` is the smallest note id that an event announced since then. The lease
+-- is the only lock.
 CREATE TABLE queue (
     project_id      INTEGER NOT NULL,
     iid             INTEGER NOT NULL,
@@ -18,6 +19,7 @@ CREATE TABLE queue (
     wanted          INTEGER NOT NULL,
     wanted_at       INTEGER NOT NULL,
     opened_at       INTEGER,
+    since_note      INTEGER,
     run_at          INTEGER NOT NULL,
     attempts        INTEGER NOT NULL DEFAULT 0,
     first_failed_at INTEGER,

@@ -22,9 +22,10 @@ pub struct Evidence {
 }
 
 /// Logistic regression over [`features`]; the last number is the intercept. Fitted by `training/calibrate.py`.
-const CANDIDATE: [f32; 10] = [0.6, 0.2, 0.5, 0.2, 0.5, 0.5, 0.5, 0.2, 0.5, -4.0];
+const CANDIDATE: [f32; 10] =
+    [0.55896, -0.07103, -0.16406, 0.54677, -0.72024, 1.22287, 0.38651, 0.68321, 0.75187, -4.52083];
 /// The same over what [`any_of_best`] looks at.
-const ANSWER: [f32; 10] = [0.4, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.0, 0.3, -0.5];
+const ANSWER: [f32; 6] = [0.65147, 0.03581, -0.18676, 0.33131, 0.42681, 0.35756];
 /// Log odds that a reference in the thread itself adds, and each of up to [`MOST_VOTES`] similar questions' references.
 /// No data set has threads, so these are set by hand, low enough that no reference carries a passage by itself.
 const REFERENCED: f32 = 0.7;
@@ -48,22 +49,12 @@ pub fn any_of_best(all: &[Evidence]) -> f32 {
         all.iter().enumerate().map(|(i, own)| (bound(candidate(all, i, own), 9.21), i)).collect();
     ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     let Some(&(_, top)) = ranked.first() else { return 0.0 };
-    let best = features(all, top, &all[top]);
+    let best = &all[top];
     let place = |k: usize| ranked.get(k).map_or(-6.0, |(logit, _)| *logit);
     let none: f32 = ranked.iter().take(3).map(|(logit, _)| 1.0 - sigmoid(*logit)).product();
     let any = (1.0 - none).clamp(1e-4, 1.0 - 1e-4);
-    let cosine = all.iter().map(|e| 5.0 * bound(e.cosine, 1.0)).fold(-5.0, f32::max);
-    let row = [
-        place(0),
-        place(1),
-        place(2),
-        best[0],
-        best[2],
-        best[5] * best[6],
-        best[7],
-        cosine,
-        (any / (1.0 - any)).ln(),
-    ];
+    let reader = all.iter().map(|e| bound(e.reader, 10.0)).fold(-10.0, f32::max);
+    let row = [place(0), place(1), bound(best.reader, 10.0), reader, (any / (1.0 - any)).ln()];
     sigmoid(weigh(&ANSWER, &row))
 }
 
@@ -90,7 +81,7 @@ fn features(all: &[Evidence], index: usize, own: &Evidence) -> [f32; 9] {
         by_words,
         by_vector,
         2.0 * bound(own.term_coverage, 1.0),
-        by_words * by_vector,
+        fused(own.bm25_rank) + fused(own.dense_rank),
     ]
 }
 
@@ -98,13 +89,20 @@ fn inverse(rank: u32) -> f32 {
     if rank == 0 { 0.0 } else { 1.0 / rank as f32 }
 }
 
+/// A place as rank fusion weighs it.
+fn fused(rank: u32) -> f32 {
+    if rank == 0 { 0.0 } else { 50.0 / (20.0 + rank as f32) }
+}
+
 /// The value within ±`most`; 0 for what is no number.
 fn bound(value: f32, most: f32) -> f32 {
     if value.is_nan() { 0.0 } else { value.clamp(-most, most) }
 }
 
-fn weigh(weights: &[f32; 10], row: &[f32; 9]) -> f32 {
-    weights[9] + weights.iter().zip(row).map(|(w, x)| w * x).sum::<f32>()
+/// The intercept, which stands last, and the weighted sum.
+fn weigh(weights: &[f32], row: &[f32]) -> f32 {
+    let sum: f32 = weights.iter().zip(row).map(|(w, x)| w * x).sum();
+    weights.last().copied().unwrap_or(0.0) + sum
 }
 
 fn sigmoid(logit: f32) -> f32 {

@@ -166,6 +166,40 @@ fn the_best_lines_are_the_paragraph_and_its_code() {
     assert_eq!(best_lines("rotated journals", "when are old journals packed?", passage, 90), (8, 9));
 }
 
+/// Written by `training/calibrate.py`: what the fit says of three measured questions.
+#[test]
+fn probabilities_are_those_that_were_fitted() {
+    #[derive(serde::Deserialize)]
+    struct Fitted {
+        evidence: Vec<(f32, f32, f32, u32, u32, f32)>,
+        p: Vec<f32>,
+        any: f32,
+    }
+    let fitted: Vec<Fitted> = serde_json::from_str(include_str!("calibration.json")).unwrap();
+    for case in fitted {
+        let all: Vec<Evidence> = case
+            .evidence
+            .into_iter()
+            .map(|(reader, cosine, bm25, bm25_rank, dense_rank, term_coverage)| Evidence {
+                reader,
+                cosine,
+                bm25,
+                bm25_rank,
+                dense_rank,
+                term_coverage,
+                ..Evidence::default()
+            })
+            .collect();
+        for (index, p) in case.p.iter().enumerate() {
+            assert!((probability(&all, index) - p).abs() < 1e-3, "{index}");
+        }
+        assert!((any_of_best(&all) - case.any).abs() < 1e-3);
+        let referenced: Vec<Evidence> =
+            all.iter().map(|e| Evidence { referenced: true, votes: 2, ..*e }).collect();
+        assert!(probability(&referenced, 0) > probability(&all, 0));
+    }
+}
+
 fn evidence() -> impl Strategy<Value = Evidence> {
     (any::<[f32; 4]>(), any::<[u32; 3]>(), any::<bool>()).prop_map(|(f, n, referenced)| Evidence {
         reader: f[0],

@@ -28,6 +28,7 @@ use crate::admin::titles::Titles;
 use crate::answer::{WalkError, World};
 use crate::clock::Clock;
 use crate::config::Config;
+use crate::gitlab::GitLab;
 use crate::store::{Store, StoreError};
 use crate::telemetry::Metrics;
 
@@ -44,8 +45,12 @@ pub struct Admin {
     pub metrics: Metrics,
     /// Where titles come from; without a source, coordinates are shown.
     pub titles: Option<Arc<dyn Titles>>,
+    /// The client whose requests are counted in the metrics.
+    pub gitlab: Option<GitLab>,
     /// Who may read it.
     pub access: Access,
+    /// Whose requests are counted on the page of metrics.
+    pub gitlab: Option<GitLab>,
 }
 
 impl Admin {
@@ -57,7 +62,9 @@ impl Admin {
             clock: world.clock.clone(),
             metrics: metrics.clone(),
             titles: Some(Arc::new(world.gitlab.clone())),
+            gitlab: Some(world.gitlab.clone()),
             access: Access::new(&world.config, token),
+            gitlab: Some(world.gitlab.clone()),
         }
     }
 }

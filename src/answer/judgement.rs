@@ -28,7 +28,7 @@ use crate::target::relevance::{Weighed, cover};
 use crate::target::{Admitted, Blob, Project, ProjectId, Validated};
 
 /// Sections that search puts forward.
-const FOUND: usize = 16;
+const FOUND: usize = 10;
 /// Sections of one referenced file that are read, when the reference names no lines and no heading.
 const PER_FILE: usize = 6;
 /// Candidates that are judged.
@@ -466,7 +466,9 @@ fn distinct(sources: Vec<Source>) -> Vec<Source> {
 
 /// Judges on a blocking thread; a key is the position in `sources`.
 async fn judge(world: &World, question: &Arc<Question>, sources: &[Source]) -> Vec<Judged> {
-    let (judge, question) = (Arc::clone(&world.judge), Arc::clone(question));
+    let (judge, question, endpoint) =
+        (Arc::clone(&world.judge), Arc::clone(question), world.endpoint.clone());
+    let handle = tokio::runtime::Handle::current();
     let rows: Vec<(Section, String, Option<Found>, bool, u32)> = sources
         .iter()
         .map(|s| (s.section.clone(), s.text.clone(), s.found, s.from == "reference", s.votes))
@@ -484,7 +486,11 @@ async fn judge(world: &World, question: &Arc<Question>, sources: &[Source]) -> V
                 votes: *votes,
             })
             .collect();
-        judge.judge(&question, &candidates)
+        let judged = judge.judge(&question, &candidates);
+        match &endpoint {
+            Some(endpoint) => endpoint.revise(&handle, &question, &candidates, judged),
+            None => judged,
+        }
     };
     tokio::task::spawn_blocking(work).await.unwrap_or_default()
 }

@@ -18,6 +18,7 @@ use crate::config::{Config, Mode, When};
 use crate::gitlab::{Error as GitLabError, GitLab, Note, Thread};
 use crate::hook::OwnIds;
 use crate::judge::Judge;
+use crate::judge::endpoint::Endpoint;
 use crate::library::{Library, LibraryError};
 use crate::prose::references::ExtractContext;
 use crate::prose::{Prose, Question};
@@ -52,6 +53,8 @@ pub struct World {
     pub corpus: Arc<Corpus>,
     /// The judge.
     pub judge: Arc<Judge>,
+    /// A chat endpoint as a further judge, where one is configured.
+    pub endpoint: Option<Arc<Endpoint>>,
     /// Documentation sites.
     pub docsites: SiteTable,
     /// The configuration.
@@ -299,10 +302,11 @@ impl Walk<'_> {
         let birth = self.world.store.setting(BIRTH).await?.and_then(|at| at.parse().ok()).unwrap_or(0);
         let mut asking = Vec::new();
         for note in self.thread.notes.iter().filter(|n| !n.ours && !n.system && !n.internal) {
-            let old =
-                self.now() - note.created_at > max_age && self.claim.wanted_at - note.updated_at > max_age;
-            // What was said before the bot came was not said to it.
-            let old = old || note.updated_at < birth - CLOCKS;
+            // An old comment is not answered because somebody adds another one years later, and what was said
+            // before the bot came was not said to it.
+            let announced = self.claim.since_note.is_some_and(|first| note.id >= first);
+            let late = self.now() - note.updated_at > max_age || note.updated_at < birth - CLOCKS;
+            let old = !announced && late;
             if note.body.mentions(&self.me) && !old {
                 asking.push(self.note_asking(note));
             }
@@ -328,7 +332,8 @@ impl Walk<'_> {
     /// answers every answer is a machine, whatever its account says.
     fn is_talkative(&self, asker: u64) -> bool {
         let since = self.now() - 3_600_000;
-        let recent = |r: &&Record| r.key != ISSUE && r.asker == asker && r.posted_at.is_some_and(|at| at > since);
+        let recent =
+            |r: &&Record| r.key != ISSUE && r.asker == asker && r.posted_at.is_some_and(|at| at > since);
         self.records.iter().filter(recent).count() >= TALK
     }
 
@@ -521,6 +526,7 @@ pub async fn explain(world: &World, place: Place) -> Result<serde_json::Value, W
         wanted: 0,
         wanted_at: now,
         opened_at: None,
+        since_note: None,
         attempts: 0,
         first_failed_at: None,
         owner: String::new(),

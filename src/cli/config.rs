@@ -16,8 +16,8 @@ pub struct Args {
 /// # Errors
 /// The configuration cannot be read.
 pub fn run(args: Args, invocation: &Invocation) -> anyhow::Result<Verdict> {
-    let (mut config, secrets) = invocation.load()?;
-    redact(&mut config.database.url);
+    let (config, secrets) = invocation.load()?;
+    let config = config.redacted();
     if args.json {
         println!("{}", serde_json::to_string(&config)?);
         return Ok(Verdict::Fine);
@@ -31,14 +31,4 @@ pub fn run(args: Args, invocation: &Invocation) -> anyhow::Result<Verdict> {
     set("SIGNPOST_INSTALL_TOKEN", secrets.install.is_some());
     set("SIGNPOST_JUDGE_KEY", secrets.judge.is_some());
     Ok(Verdict::Fine)
-}
-
-/// A database URL may hold a password.
-fn redact(url: &mut String) {
-    if let Ok(mut parsed) = url::Url::parse(url)
-        && parsed.password().is_some()
-        && parsed.set_password(Some("redacted")).is_ok()
-    {
-        *url = parsed.to_string();
-    }
 }

@@ -84,7 +84,7 @@ fn print_now(now: &Value) {
 }
 
 /// Project path and number from an issue's address on this instance.
-fn parse(url: &str, instance: &str) -> Option<(ProjectPath, u64)> {
+pub(super) fn parse(url: &str, instance: &str) -> Option<(ProjectPath, u64)> {
     let rest = url.strip_prefix(instance.trim_end_matches('/'))?.trim_start_matches('/');
     let rest = rest.split(['?', '#']).next()?;
     let (path, item) = rest.split_once("/-/")?;

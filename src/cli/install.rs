@@ -9,7 +9,7 @@ use url::Url;
 use crate::cli::Verdict;
 use crate::cli::invocation::Invocation;
 use crate::config::{Config, Secrets};
-use crate::gitlab::{GitLab, Hook, HookOwner, HookSettings};
+use crate::gitlab::{Error, GitLab, Hook, HookOwner, HookSettings};
 use crate::target::corpus::{Corpus, Scope};
 
 /// Colour and description of the gap label.
@@ -79,6 +79,7 @@ async fn install(args: Args, config: Config, secrets: Secrets) -> anyhow::Result
     let signs = metadata.release().is_none_or(|release| release >= (19, 0));
     let owners = owners(&gitlab, &config, args.projects).await?;
     let token = if args.keep_token { None } else { Some(fresh_token()?) };
+    let kept = (secrets.signing.first().cloned(), secrets.plain.first().cloned());
     let mut settings = HookSettings {
         url: args.hook_url.clone(),
         signing_token: token.clone(),
@@ -88,7 +89,7 @@ async fn install(args: Args, config: Config, secrets: Secrets) -> anyhow::Result
     };
     let mut lines = Vec::new();
     for owner in &owners {
-        lines.push(set_hook(&gitlab, owner, &mut settings, &token, args.dry_run).await?);
+        lines.push(set_hook(&gitlab, owner, &mut settings, (&token, &kept), args.dry_run).await?);
     }
     let signed = settings.secret_token.is_none();
     lines.push(set_label(&gitlab, &config, args.dry_run).await?);
@@ -130,15 +131,25 @@ async fn set_hook(
     gitlab: &GitLab,
     owner: &HookOwner,
     settings: &mut HookSettings,
-    token: &Option<SecretString>,
+    (token, kept): (&Option<SecretString>, &(Option<SecretString>, Option<SecretString>)),
     dry_run: bool,
 ) -> anyhow::Result<String> {
-    let hooks = gitlab.hooks(owner).await?.ok_or_else(|| {
-        anyhow::anyhow!(
-            "{} has no hooks that this token may see: group hooks need Premium and an Owner's token (SIGNPOST_INSTALL_TOKEN); on other tiers use --projects",
-            name(owner)
-        )
-    })?;
+    let (of, needs) = (
+        name(owner),
+        match owner {
+            HookOwner::Group(_) => {
+                "group hooks need Premium and an Owner's token; on other tiers use --projects"
+            }
+            HookOwner::Project(_) => "a project's hooks need a Maintainer's token",
+        },
+    );
+    let hooks = match gitlab.hooks(owner).await {
+        Ok(Some(hooks)) => hooks,
+        Ok(None) | Err(Error::Denied(_)) => anyhow::bail!(
+            "{of} has no hooks that this token may see: {needs} (set SIGNPOST_INSTALL_TOKEN for this command alone)"
+        ),
+        Err(error) => return Err(error.into()),
+    };
     let ours: Vec<&Hook> = hooks.iter().filter(|hook| hook.url == settings.url.as_str()).collect();
     if dry_run {
         let what = if ours.is_empty() { "would be created" } else { "would be mended" };
@@ -149,7 +160,14 @@ async fn set_hook(
     }
     let (mut hook, what) = match ours.first() {
         Some(hook) => (gitlab.mend_hook(owner, hook.id, settings).await?, "mended"),
-        None => (gitlab.create_hook(owner, settings).await?, "created"),
+        None => {
+            // A new hook has no token to keep: it gets those that the bot is configured with.
+            let mut made = settings.clone();
+            if token.is_none() {
+                (made.signing_token, made.secret_token) = kept.clone();
+            }
+            (gitlab.create_hook(owner, &made).await?, "created")
+        }
     };
     if token.is_some() && settings.secret_token.is_none() && hook.signed != Some(true) {
         settings.secret_token = token.clone();

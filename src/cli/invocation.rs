@@ -61,7 +61,7 @@ impl Invocation {
         let (config, secrets) = self.load()?;
         let gitlab = Invocation::gitlab(&config, &secrets)?;
         let store = Store::open(&config.database.url).await?;
-        World::open(config, gitlab, store, OwnIds::default(), Clock::System).await
+        World::open(config, gitlab, store, OwnIds::default(), Clock::System, secrets.judge).await
     }
 
     /// Runs a command's asynchronous part to its end.

@@ -112,7 +112,7 @@ impl Local {
     }
 
     /// The number of sections.
-    pub fn len(&self) -> usize {
+    pub fn sections(&self) -> usize {
         self.places.len()
     }
 

@@ -122,7 +122,7 @@ fn dispatch(command: Command, invocation: &Invocation) -> anyhow::Result<Verdict
         Command::Extract(args) => extract::run(args),
         Command::Eval(args) => eval::run(args),
         Command::Gaps(args) => gaps::run(args, invocation),
-        Command::Verify(args) => verify::run(args),
+        Command::Verify(args) => verify::run(args, invocation),
         Command::Replay(args) => replay::run(args, invocation),
         Command::Queue(args) => queue::run(args, invocation),
         Command::Completions { shell } => {

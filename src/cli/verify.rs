@@ -3,10 +3,13 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use serde_json::{Value, json};
 
-use crate::cli::Verdict;
+use crate::cli::invocation::Invocation;
+use crate::cli::{Verdict, explain};
+use crate::reply::Marker;
+use crate::reply::marker::Quoted;
 use crate::reply::verify::{Finding, Origin, Proof, check, object_id};
 
 /// Arguments of `signpost verify`.
@@ -23,14 +26,47 @@ pub struct Args {
     json: bool,
 }
 
-/// Runs the command.
-pub fn run(args: Args) -> anyhow::Result<Verdict> {
-    if args.note.starts_with("https://") || args.note.starts_with("http://") {
-        bail!("this build does not fetch notes: save the note's Markdown to a file and give --blob");
+/// Proves a note, fetched by its address or read from a file; the blob it names is fetched unless `--blob` gives
+/// it.
+///
+/// # Errors
+/// The note or the blob cannot be had.
+pub fn run(args: Args, invocation: &Invocation) -> anyhow::Result<Verdict> {
+    let by_address = args.note.starts_with("https://") || args.note.starts_with("http://");
+    let note = if by_address { fetch_note(&args.note, invocation)? } else { read_note(&args.note)? };
+    let mut blobs = args.blob.iter().map(|path| read(path)).collect::<anyhow::Result<Vec<_>>>()?;
+    let quoted = Marker::parse(&note).and_then(|marker| marker.quoted().cloned());
+    if let (true, Some(quoted)) = (blobs.is_empty(), quoted) {
+        blobs.extend(fetch_blob(&quoted, invocation)?);
     }
-    let note = read_note(&args.note)?;
-    let blobs = args.blob.iter().map(|path| read(path)).collect::<anyhow::Result<Vec<_>>>()?;
     report(check(&note, |id| choose(&blobs, id)), args.json)
+}
+
+fn fetch_note(address: &str, invocation: &Invocation) -> anyhow::Result<String> {
+    let (config, secrets) = invocation.load()?;
+    let gitlab = Invocation::gitlab(&config, &secrets)?;
+    let (issue, fragment) = address.split_once('#').unwrap_or((address, ""));
+    let note: u64 = fragment
+        .strip_prefix("note_")
+        .and_then(|id| id.parse().ok())
+        .context("this is no address of a note: give it as …/-/issues/12#note_345")?;
+    let (path, iid) =
+        explain::parse(issue, config.gitlab.url.as_str()).context("this is no note of this instance")?;
+    Invocation::block_on(async {
+        let project =
+            gitlab.project(path).await?.context("there is no such project, or not for this token")?;
+        gitlab
+            .our_note(project.id, iid, note)
+            .await?
+            .context("there is no such note, or the bot did not write it")
+    })
+}
+
+fn fetch_blob(quoted: &Quoted, invocation: &Invocation) -> anyhow::Result<Option<Vec<u8>>> {
+    let (config, secrets) =
+        invocation.load().context("--blob is not given, and the blob cannot be fetched")?;
+    let gitlab = Invocation::gitlab(&config, &secrets)?;
+    Invocation::block_on(async { Ok(gitlab.quoted_blob(quoted).await?.map(|bytes| bytes.to_vec())) })
 }
 
 /// The blob with this id; the only one given where none has it, so that the finding names both ids.

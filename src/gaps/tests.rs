@@ -93,7 +93,7 @@ fn an_entry_is_open_while_one_question_waits_and_closes_with_its_commit() {
         commit: "c0ffee".into(),
         first_line: 1,
         last_line: 2,
-            quote: String::new(),
+        quote: String::new(),
     });
     assert_eq!(drawn(&records, &Hand::default(), &projects)[0].state, State::Open);
     records[1].state = question::State::Dismissed;

@@ -79,6 +79,8 @@ impl HookSettings {
         body.insert("name".into(), "Signpost".into());
         body.insert("enable_ssl_verification".into(), self.verify_tls.into());
         body.insert("push_events_branch_filter".into(), "".into());
+        // Somebody's template would replace the body that the bot reads.
+        body.insert("custom_webhook_template".into(), "".into());
         body.insert("branch_filter_strategy".into(), "all_branches".into());
         body.extend(UNWANTED.iter().map(|name| ((*name).into(), false.into())));
         body.extend(owner.wanted().map(|name| (name.into(), true.into())));

@@ -56,6 +56,7 @@ pub(super) struct Http {
     skew: AtomicI64,
     clock: Clock,
     counts: Mutex<BTreeMap<(String, u16), u64>>,
+    times: Mutex<Times>,
 }
 
 /// How often an endpoint answered with a status; status 0 means that no answer came.
@@ -67,6 +68,31 @@ pub struct Count {
     pub status: u16,
     /// How often.
     pub times: u64,
+}
+
+/// Upper ends of the buckets in which the time of a request is counted, in seconds.
+pub const TIMES: [f64; 11] = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0];
+
+/// How long requests took, from the first byte sent to the last one read or the failure.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Times {
+    /// Requests that took at most as long as the bucket of the same place in [`TIMES`], and no bucket before.
+    pub buckets: [u64; TIMES.len()],
+    /// All requests, those beyond the last bucket included.
+    pub count: u64,
+    /// Seconds of all requests together.
+    pub sum: f64,
+}
+
+impl Times {
+    fn observe(&mut self, took: Duration) {
+        let seconds = took.as_secs_f64();
+        if let Some(at) = TIMES.iter().position(|end| seconds <= *end) {
+            self.buckets[at] += 1;
+        }
+        self.count += 1;
+        self.sum += seconds;
+    }
 }
 
 impl Http {
@@ -96,6 +122,7 @@ impl Http {
             pace: Pace::new(clock.clone(), CONCURRENCY),
             clock,
             counts: Mutex::default(),
+            times: Mutex::default(),
         })
     }
 
@@ -150,6 +177,11 @@ impl Http {
             times: *times,
         };
         counts.iter().map(row).collect()
+    }
+
+    /// How long requests took, since the start.
+    pub(super) fn times(&self) -> Times {
+        *self.times.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// How far GitLab's clock is ahead of ours, by the last answer, in milliseconds.
@@ -220,7 +252,10 @@ impl Http {
         let _pass = self.pace.enter(lane).await.map_err(paused)?;
         let mut url = url.clone();
         for _ in 0..=REDIRECTS {
-            let answer = self.exchange(parts, body, &url, call, limits).await?;
+            let began = std::time::Instant::now();
+            let answer = self.exchange(parts, body, &url, call, limits).await;
+            self.times.lock().unwrap_or_else(PoisonError::into_inner).observe(began.elapsed());
+            let answer = answer?;
             self.count(&call.endpoint, answer.status().as_u16());
             self.look_at_clock(answer.headers());
             let after = self.pace.observe(lane, answer.status().as_u16(), answer.headers());

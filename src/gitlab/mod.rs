@@ -34,7 +34,7 @@ use crate::clock::Clock;
 
 pub use error::{Call, Error};
 pub use hooks::{AlertStatus, Hook, HookOwner, HookSettings, HookTest};
-pub use http::Count;
+pub use http::{Count, TIMES, Times};
 pub use issues::{Face, IssueAt, IssueCounts, IssuesOf, Listed, TitleHtml, Updated};
 pub use labels::GapLabel;
 pub use pages::Pages;
@@ -71,6 +71,11 @@ impl GitLab {
     /// How often each endpoint answered with which status, since the start.
     pub fn counts(&self) -> Vec<Count> {
         self.http.counts()
+    }
+
+    /// How long requests took, since the start.
+    pub fn times(&self) -> Times {
+        self.http.times()
     }
 
     /// How far GitLab's clock is ahead of ours, by its last answer, in milliseconds (whole seconds, as the

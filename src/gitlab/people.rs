@@ -40,6 +40,14 @@ pub struct Token {
     pub user_id: Option<UserId>,
 }
 
+impl Token {
+    /// The moment at which it dies, in seconds since the epoch; `None` when it has no end.
+    pub fn dies_at(&self) -> Option<i64> {
+        let day = chrono::NaiveDate::parse_from_str(self.expires_at.as_deref()?, "%Y-%m-%d").ok()?;
+        Some(day.and_time(chrono::NaiveTime::MIN).and_utc().timestamp())
+    }
+}
+
 /// The instance.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 pub struct Metadata {

@@ -10,8 +10,9 @@ use crate::gitlab::endpoint::{Own, segment};
 use crate::gitlab::error::{Error, absent};
 use crate::gitlab::http::{Limits, TOO_LARGE};
 use crate::gitlab::pages::Pages;
-use crate::gitlab::wire::{BranchRow, CompareRow, DiffRow, TreeEntry};
+use crate::gitlab::wire::{BranchRow, CommitRow, CompareRow, DiffRow, TreeEntry};
 use crate::reference::RepoPath;
+use crate::reply::marker::Quoted;
 use crate::target::corpus::{Manifest, OpenProject};
 use crate::target::{Admitted, Blob, Project, ProjectId, Resolved};
 
@@ -23,6 +24,8 @@ const LFS: &str = "version https://git-lfs.github.com/spec/";
 const COMPARED: usize = 1000;
 /// Pages of a folder that are looked through for one file.
 const FOLDER_PAGES: usize = 20;
+/// Bytes of a blob that is compared with a note: what is quoted is never larger.
+const VERIFIED: usize = 4 << 20;
 
 /// A file, symbolic link or submodule of a tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,7 +89,13 @@ impl GitLab {
         let endpoint =
             Branch::builder().project(project).branch(branch).build().expect("every required field is given");
         let row: Option<BranchRow> = absent(self.http.json(&endpoint).await)?;
-        Ok(row.and_then(|row| row.commit).map(|commit| commit.id))
+        if let Some(commit) = row.and_then(|row| row.commit) {
+            return Ok(Some(commit.id));
+        }
+        // A commit's address takes a branch name too, also where the list of branches is not to be had.
+        let path = format!("projects/{project}/repository/commits/{}", segment(branch));
+        let row: Option<CommitRow> = absent(self.http.json(&Own::get(path)).await)?;
+        Ok(row.map(|row| row.id))
     }
 
     /// All files of a commit (or branch).
@@ -150,11 +159,24 @@ impl GitLab {
         let resolved = place.place();
         let path =
             format!("projects/{}/repository/blobs/{}/raw", resolved.project().id, segment(resolved.blob()));
-        match absent(self.http.raw(&Own::get(path), Limits::bytes(cap)).await) {
+        let by_blob = absent(self.http.raw(&Own::get(path), Limits::bytes(cap)).await);
+        let found = match by_blob {
+            // The object is not served by its id: the same file at the same commit.
+            Ok(None) => self.read_at_commit(resolved, cap).await,
+            other => other,
+        };
+        match found {
             Ok(bytes) => Ok(bytes.map(|bytes| content(place, &bytes))),
             Err(Error::Broken(call)) if call.what == TOO_LARGE => Ok(Some(Read::TooLarge)),
             Err(error) => Err(error),
         }
+    }
+
+    async fn read_at_commit(&self, place: &Resolved, cap: usize) -> Result<Option<Bytes>, Error> {
+        let (project, path) = (place.project().id, segment(place.path().as_str()));
+        let endpoint =
+            Own::get(format!("projects/{project}/repository/files/{path}/raw")).with("ref", place.commit());
+        absent(self.http.raw(&endpoint, Limits::bytes(cap)).await)
     }
 
     /// The text of a generator's configuration file of at most `cap` bytes; `None` when it is gone, larger or no
@@ -167,6 +189,12 @@ impl GitLab {
             Err(Error::Broken(call)) if call.what == TOO_LARGE => Ok(None),
             Err(error) => Err(error),
         }
+    }
+
+    /// The bytes of the blob that a note of ours names, for `verify`; `None` when it is gone.
+    pub async fn quoted_blob(&self, quoted: &Quoted) -> Result<Option<Bytes>, Error> {
+        let path = format!("projects/{}/repository/blobs/{}/raw", quoted.project, segment(&quoted.blob));
+        absent(self.http.raw(&Own::get(path), Limits::bytes(VERIFIED)).await)
     }
 
     /// A whole commit as `tar.gz`, at most `cap` bytes packed; `None` when it is gone. GitLab allows five

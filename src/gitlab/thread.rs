@@ -380,7 +380,8 @@ mod tests {
 
     #[test]
     fn thumbs_count_in_any_colour() {
-        let vote = |name: &str| Award::from(AwardRow { name: name.into(), user: None, created_at: None }).vote;
+        let vote =
+            |name: &str| Award::from(AwardRow { name: name.into(), user: None, created_at: None }).vote;
         assert_eq!(vote("thumbsdown_tone3"), Vote::Down);
         assert_eq!(vote("thumbsup"), Vote::Up);
         assert_eq!(vote("tada"), Vote::Other);

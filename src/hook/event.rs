@@ -41,6 +41,7 @@ struct Project {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Attributes {
+    id: Option<u64>,
     iid: Option<u64>,
     project_id: Option<u64>,
     target_project_id: Option<u64>,
@@ -95,9 +96,14 @@ impl Event {
             (Some("emoji"), _) if !by_us => self.emoji_wish(),
             (Some("push"), _) => self.push_wish(),
             (Some("merge_request"), _) => self.merge_wish(),
-            (None, Some("project_create" | "project_destroy" | "subgroup_create" | "subgroup_destroy")) => {
-                Wish::Look { place: Place::GROUP, opened: false }
-            }
+            // The last three come from system hooks only: a group hook never tells of them.
+            (
+                None,
+                Some(
+                    "project_create" | "project_destroy" | "subgroup_create" | "subgroup_destroy"
+                    | "project_rename" | "project_transfer" | "project_update",
+                ),
+            ) => Wish::Look { place: Place::GROUP, opened: false, note: None },
             _ => Wish::Nothing,
         }
     }
@@ -135,8 +141,8 @@ impl Event {
         let place = Place::thread(project, iid);
         match attributes.action.as_deref() {
             _ if self.is_confidential() => Wish::Recheck(place),
-            Some("open") => Wish::Look { place, opened: true },
-            Some("update" | "close" | "reopen") => Wish::Look { place, opened: false },
+            Some("open") => Wish::Look { place, opened: true, note: None },
+            Some("update" | "close" | "reopen") => Wish::Look { place, opened: false, note: None },
             _ => Wish::Nothing,
         }
     }
@@ -155,7 +161,7 @@ impl Event {
         } else if self.is_confidential() {
             Wish::Recheck(place)
         } else {
-            Wish::Look { place, opened: false }
+            Wish::Look { place, opened: false, note: attributes.id }
         }
     }
 
@@ -179,7 +185,9 @@ impl Event {
         let gone = self.after.as_deref().is_some_and(|a| a.bytes().all(|b| b == b'0'));
         match (branch, default) {
             (Some(branch), Some(default)) if branch != default => Wish::Nothing,
-            (Some(_), _) if !gone => Wish::Look { place: Place::repository(project), opened: false },
+            (Some(_), _) if !gone => {
+                Wish::Look { place: Place::repository(project), opened: false, note: None }
+            }
             _ => Wish::Nothing,
         }
     }
@@ -187,7 +195,9 @@ impl Event {
     fn merge_wish(&self) -> Wish {
         let Some(attributes) = &self.object_attributes else { return Wish::Nothing };
         match (attributes.action.as_deref(), attributes.target_project_id.or(self.project())) {
-            (Some("merge"), Some(project)) => Wish::Look { place: Place::repository(project), opened: false },
+            (Some("merge"), Some(project)) => {
+                Wish::Look { place: Place::repository(project), opened: false, note: None }
+            }
             _ => Wish::Nothing,
         }
     }
@@ -206,8 +216,8 @@ mod tests {
         Event::parse(body.as_bytes()).expect("JSON").wish(|user| user == 90)
     }
 
-    const LOOK: Wish = Wish::Look { place: Place { project: 2, iid: 7 }, opened: false };
-    const OPENED: Wish = Wish::Look { place: Place { project: 2, iid: 7 }, opened: true };
+    const LOOK: Wish = Wish::Look { place: Place { project: 2, iid: 7 }, opened: false, note: None };
+    const OPENED: Wish = Wish::Look { place: Place { project: 2, iid: 7 }, opened: true, note: None };
     const RECHECK: Wish = Wish::Recheck(Place { project: 2, iid: 7 });
 
     #[test]
@@ -265,7 +275,10 @@ mod tests {
                 r#"{{"object_kind":"push","ref":"{git_ref}","after":"{after}","project":{{"id":2,"default_branch":"main"}}}}"#
             ))
         };
-        assert_eq!(push("refs/heads/main", "ab"), Wish::Look { place: Place::repository(2), opened: false });
+        assert_eq!(
+            push("refs/heads/main", "ab"),
+            Wish::Look { place: Place::repository(2), opened: false, note: None }
+        );
         assert_eq!(push("refs/heads/topic", "ab"), Wish::Nothing);
         assert_eq!(push("refs/heads/main", "0000"), Wish::Nothing);
         assert_eq!(push("refs/tags/main", "ab"), Wish::Nothing);

@@ -4,6 +4,7 @@ pub mod event;
 pub mod signature;
 
 use std::sync::{Arc, RwLock};
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::{Body, Bytes};
@@ -18,14 +19,17 @@ use tokio::sync::Notify;
 use crate::clock::Clock;
 use crate::hook::event::Event;
 use crate::hook::signature::Verifier;
-use crate::store::Store;
 use crate::store::inbox::{Delivery, Inbox, Refused, Taken};
+use crate::store::{Store, setting};
 use crate::telemetry::Metrics;
 
 /// GitLab sends no body over 25 MB, so nothing larger is a delivery.
 pub const BODY_LIMIT: usize = 25 * 1024 * 1024;
 /// An oversized body is read to its end and thrown away up to this size, so that the sender hears its 413.
 const DISCARD_LIMIT: usize = 4 * BODY_LIMIT;
+
+/// How long `/readyz` waits for the database; probes wait a few seconds themselves.
+const PING: Duration = Duration::from_secs(2);
 
 /// User ids the bot has or has had: events they caused are its own.
 #[derive(Clone, Debug, Default)]
@@ -148,7 +152,10 @@ async fn take(door: &Door, headers: &HeaderMap, body: Body) -> Answer {
     let event = match Event::parse(&bytes) {
         Ok(event) => event,
         Err(_) => {
-            door.metrics.custom_template_suspected();
+            // For `check`, which is another process. Losing it is no harm: the next one tells it again.
+            if let Err(error) = door.store.set(setting::NOT_JSON, &now.to_string()).await {
+                tracing::warn!(%error, "a delivery that is not JSON could not be remembered");
+            }
             return Answer::NotJson;
         }
     };
@@ -207,8 +214,9 @@ fn delivery_id(headers: &HeaderMap, body: &[u8]) -> String {
 }
 
 async fn ready(State(door): State<Door>) -> Response {
-    if let Err(error) = door.store.ping().await {
-        tracing::warn!(%error, "not ready: the database does not answer");
+    let answered = tokio::time::timeout(PING, door.store.ping()).await;
+    if !matches!(answered, Ok(Ok(()))) {
+        tracing::warn!("not ready: the database does not answer");
         return (StatusCode::SERVICE_UNAVAILABLE, "the database does not answer\n").into_response();
     }
     if !door.metrics.worker_alive(door.clock.now()) {

@@ -45,6 +45,10 @@ pub struct Judged {
     pub cosine: f32,
     /// The lexical score, as a share of the best candidate's.
     pub lexical: f32,
+    /// The place among the lexical hits, from 1; 0 if it is not one.
+    pub lexical_rank: u32,
+    /// The place among the dense hits, from 1; 0 if it is not one.
+    pub dense_rank: u32,
     /// The share of the question's terms that stand in the section.
     pub coverage: f32,
     /// Whether the thread itself refers to it.
@@ -127,6 +131,8 @@ impl Judge {
                 reader: own.reader,
                 cosine: own.cosine,
                 lexical: own.bm25,
+                lexical_rank: own.bm25_rank,
+                dense_rank: own.dense_rank,
                 coverage: own.term_coverage,
                 referenced: own.referenced,
                 votes: own.votes,
@@ -225,6 +231,8 @@ impl Judged {
             reader: 0.0,
             cosine: 0.0,
             lexical: 0.0,
+            lexical_rank: 0,
+            dense_rank: 0,
             coverage: 0.0,
             referenced: false,
             votes: 0,

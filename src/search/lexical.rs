@@ -73,6 +73,11 @@ pub(super) struct Hit {
     pub(super) score: f32,
 }
 
+/// Section, project, score: as plain numbers, which is all that leaves a question.
+type Scored = (u64, (ProjectId, f32));
+/// What a term is worth, the fields to look for it in with their weights, and the term.
+type Clause = (f32, Vec<(Field, f32)>, String);
+
 /// The tantivy index.
 pub(super) struct Lexical {
     writer: IndexWriter,
@@ -157,7 +162,7 @@ impl Lexical {
     ) -> Result<Vec<Hit>, Error> {
         let searcher = self.reader.searcher();
         let failed = std::cell::RefCell::new(None);
-        let scores: Vec<(u64, (u64, f32))> = question.weigh(|text| {
+        let scores: Vec<Scored> = question.weigh(|text| {
             let query = self.query(&searcher, query::terms(&text, &tuning.places), tuning);
             let hits = query.and_then(|query| self.collect(&searcher, &query, tuning, k, open, projects));
             hits.unwrap_or_else(|error| {
@@ -183,7 +188,7 @@ impl Lexical {
         k: usize,
         open: HashSet<ProjectId>,
         projects: usize,
-    ) -> Result<Vec<(u64, (u64, f32))>, Error> {
+    ) -> Result<Vec<Scored>, Error> {
         let top = TopDocs::with_limit(k * 2).order_by_score();
         let hits = if open.len() == projects {
             searcher.search(query, &top)?
@@ -219,7 +224,7 @@ impl Lexical {
             (self.fields.file, boosts.file),
         ];
         let documents = searcher.num_docs().max(1) as f32;
-        let mut clauses: Vec<(f32, Vec<(Field, f32)>, String)> = Vec::new();
+        let mut clauses: Vec<Clause> = Vec::new();
         for (term, weight) in terms.prose {
             let found = searcher.doc_freq(&Term::from_field_text(self.fields.body, &term))? as f32;
             let worth = weight * (1.0 + (documents - found + 0.5) / (found + 0.5)).ln();

@@ -1,6 +1,8 @@
 //! The way from the door to the disk: group commit. One task takes whatever deliveries are waiting, writes
 //! them in one transaction and answers all of them. No timer: the commit in progress is the natural window.
 
+use std::time::Duration;
+
 use tokio::sync::{mpsc, oneshot};
 
 use crate::clock::Millis;
@@ -11,6 +13,9 @@ use crate::store::{Result, Store, StoreError, transaction, write};
 const BATCH: usize = 256;
 /// The most deliveries that may wait for the disk; beyond it the door says 503 early rather than late.
 const WAITING: usize = 2048;
+/// How long a delivery may wait for the disk: GitLab hangs up after ten seconds, and a refusal it hears is worth
+/// more than an answer it does not.
+const PATIENCE: Duration = Duration::from_secs(8);
 
 /// What a delivery asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +26,8 @@ pub enum Wish {
         place: Place,
         /// Whether the issue is new.
         opened: bool,
+        /// The note that was announced, if one was.
+        note: Option<u64>,
     },
     /// A look at a place only if it is known already.
     Recheck(Place),
@@ -78,14 +85,15 @@ impl Inbox {
     /// Returns when the delivery is durable.
     ///
     /// # Errors
-    /// Too many waiting, or the database away: nothing was kept.
+    /// Too many waiting, or the database away or slow: nothing is promised.
     pub async fn take(&self, delivery: Delivery) -> std::result::Result<Taken, Refused> {
         let (answer, written) = oneshot::channel();
         self.0.try_send((delivery, answer)).map_err(|e| match e {
             mpsc::error::TrySendError::Full(_) => Refused::Overload,
             mpsc::error::TrySendError::Closed(_) => Refused::Away,
         })?;
-        written.await.map_err(|_| Refused::Away)?.map_err(|()| Refused::Away)
+        let written = tokio::time::timeout(PATIENCE, written).await.map_err(|_| Refused::Away)?;
+        written.map_err(|_| Refused::Away)?.map_err(|()| Refused::Away)
     }
 }
 
@@ -130,9 +138,9 @@ impl Store {
             for (wish, at) in wishes {
                 match wish {
                     Wish::Nothing => {}
-                    Wish::Look { place, opened } => {
+                    Wish::Look { place, opened, note } => {
                         sqlx::query(WANT).bind(place.project as i64).bind(place.iid as i64).bind(at)
-                            .bind(opened.then_some(at)).execute(&mut *tx).await?;
+                            .bind(opened.then_some(at)).bind(note.map(|id| id as i64)).execute(&mut *tx).await?;
                     }
                     Wish::Recheck(place) => {
                         sqlx::query(WANT_KNOWN).bind(place.project as i64).bind(place.iid as i64).bind(at)

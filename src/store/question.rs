@@ -214,6 +214,10 @@ const IN_STATE: &str = concat!(
 );
 const FORGET: &str = "DELETE FROM question WHERE project_id = $1 AND iid = $2";
 const POSTED_SINCE: &str = "SELECT COUNT(*) FROM question WHERE project_id = $1 AND posted_at >= $2";
+const BUSIEST_SINCE: &str = "
+    SELECT COALESCE(MAX(notes), 0) FROM (
+        SELECT COUNT(*) AS notes FROM question WHERE posted_at >= $1 GROUP BY project_id
+    ) AS projects";
 const LAST_NOTES: &str = "
     SELECT COUNT(*), CAST(COALESCE(SUM(undone), 0) AS BIGINT) FROM (
         SELECT undone FROM question WHERE posted_at IS NOT NULL ORDER BY posted_at DESC, project_id, iid LIMIT 20
@@ -355,6 +359,16 @@ impl Store {
     /// The database.
     pub async fn posted_since(&self, project: u64, since: Millis) -> Result<u32> {
         let (count,): (i64,) = read!(self, pool => sqlx::query_as(POSTED_SINCE).bind(project as i64).bind(since).fetch_one(pool).await?);
+        Ok(count as u32)
+    }
+
+    /// How many notes the project with the most of them got since then.
+    ///
+    /// # Errors
+    /// The database.
+    pub async fn busiest_since(&self, since: Millis) -> Result<u32> {
+        let (count,): (i64,) =
+            read!(self, pool => sqlx::query_as(BUSIEST_SINCE).bind(since).fetch_one(pool).await?);
         Ok(count as u32)
     }
 

@@ -47,6 +47,8 @@ pub struct Claim {
     pub wanted_at: Millis,
     /// When the issue was announced as new, if it was.
     pub opened_at: Option<Millis>,
+    /// The smallest id of a note that an event announced and no look has settled.
+    pub since_note: Option<u64>,
     /// Failures so far.
     pub attempts: i64,
     /// When the first of them happened.
@@ -67,9 +69,11 @@ pub struct Depth {
 }
 
 pub(super) const WANT: &str = "
-    INSERT INTO queue (project_id, iid, state, wanted, wanted_at, opened_at, run_at)
-    VALUES ($1, $2, 'ready', 1, $3, $4, $3)
+    INSERT INTO queue (project_id, iid, state, wanted, wanted_at, opened_at, run_at, since_note)
+    VALUES ($1, $2, 'ready', 1, $3, $4, $3, $5)
     ON CONFLICT (project_id, iid) DO UPDATE SET
+        since_note = CASE WHEN queue.since_note <= excluded.since_note OR excluded.since_note IS NULL
+                          THEN queue.since_note ELSE excluded.since_note END,
         wanted = queue.wanted + 1, wanted_at = excluded.wanted_at,
         opened_at = COALESCE(queue.opened_at, excluded.opened_at),
         run_at = CASE WHEN queue.state = 'ready' AND queue.run_at > excluded.run_at AND queue.attempts > 0
@@ -108,7 +112,7 @@ macro_rules! claim {
              WHERE queue.project_id = picked.project_id AND queue.iid = picked.iid
                    AND queue.state = 'ready' AND queue.run_at <= $2 AND queue.lease_until <= $2
              RETURNING queue.project_id, queue.iid, queue.wanted, queue.wanted_at, queue.opened_at,
-                       queue.attempts, queue.first_failed_at"
+                       queue.attempts, queue.first_failed_at, queue.since_note"
         )
     };
 }
@@ -120,12 +124,15 @@ const RENEW: &str = "
 /// Settles, or releases the row for another look when an event arrived meanwhile.
 const SETTLE: &str = "
     UPDATE queue SET lease_owner = NULL, lease_until = 0, attempts = 0, first_failed_at = NULL, failure = NULL,
-        state = CASE WHEN wanted = $4 THEN 'idle' ELSE 'ready' END
+        state = CASE WHEN wanted = $4 THEN 'idle' ELSE 'ready' END,
+        since_note = CASE WHEN wanted = $4 THEN NULL ELSE since_note END
     WHERE project_id = $1 AND iid = $2 AND lease_owner = $3";
 const RETRY: &str = "
     UPDATE queue SET lease_owner = NULL, lease_until = 0, run_at = $4, attempts = attempts + $5,
         first_failed_at = COALESCE(first_failed_at, $6), failure = $7, state = $8
     WHERE project_id = $1 AND iid = $2 AND lease_owner = $3";
+const RELEASE: &str = "
+    UPDATE queue SET lease_owner = NULL, lease_until = 0 WHERE lease_owner LIKE $1";
 const FORGET: &str = "DELETE FROM queue WHERE project_id = $1 AND iid = $2";
 const DEPTH: &str = "
     SELECT COALESCE(SUM(CASE WHEN state = 'ready' THEN 1 ELSE 0 END), 0) AS ready,
@@ -145,7 +152,7 @@ const UNBURY: &str = "
     UPDATE queue SET state = 'ready', attempts = 0, first_failed_at = NULL, run_at = $1 WHERE state = 'buried'";
 const PRUNE_IDLE: &str = "DELETE FROM queue WHERE state = 'idle' AND wanted_at < $1";
 
-type ClaimRow = (i64, i64, i64, i64, Option<i64>, i64, Option<i64>);
+type ClaimRow = (i64, i64, i64, i64, Option<i64>, i64, Option<i64>, Option<i64>);
 
 impl Store {
     /// Asks for a look at `place`, now. `opened_at` says that the issue is new since then.
@@ -156,6 +163,7 @@ impl Store {
         write!(self, pool => {
             sqlx::query(WANT)
                 .bind(place.project as i64).bind(place.iid as i64).bind(now).bind(opened_at)
+                .bind(None::<i64>)
                 .execute(pool).await?;
         });
         Ok(())
@@ -188,14 +196,17 @@ impl Store {
                 sqlx::query_as(CLAIM_POSTGRES).bind(owner).bind(now).bind(until).fetch_optional(pool).await?
             }
         };
-        Ok(row.map(|(project, iid, wanted, wanted_at, opened_at, attempts, first_failed_at)| Claim {
-            place: Place { project: project as u64, iid: iid as u64 },
-            wanted,
-            wanted_at,
-            opened_at,
-            attempts,
-            first_failed_at,
-            owner: owner.to_owned(),
+        Ok(row.map(|(project, iid, wanted, wanted_at, opened_at, attempts, first_failed_at, since_note)| {
+            Claim {
+                place: Place { project: project as u64, iid: iid as u64 },
+                wanted,
+                wanted_at,
+                opened_at,
+                since_note: since_note.map(|id| id as u64),
+                attempts,
+                first_failed_at,
+                owner: owner.to_owned(),
+            }
         }))
     }
 
@@ -247,6 +258,15 @@ impl Store {
                 .execute(pool).await?;
         });
         Ok(bury)
+    }
+
+    /// Gives back what a process holds, all its workers together; with an empty name, whatever anybody holds.
+    ///
+    /// # Errors
+    /// The database.
+    pub async fn release(&self, process: &str) -> Result<u64> {
+        let owners = if process.is_empty() { "%".to_owned() } else { format!("{process}#%") };
+        write!(self, pool => Ok(sqlx::query(RELEASE).bind(owners).execute(pool).await?.rows_affected()))
     }
 
     /// Drops the row of a place that no longer concerns us.

@@ -8,6 +8,8 @@ pub const BIRTH: &str = "birth";
 pub const SETTLED: &str = "settled";
 /// User ids the bot has had, separated by spaces, the current one last.
 pub const BOT_IDS: &str = "bot_ids";
+/// When an authentic delivery that was not JSON last came, as milliseconds: somebody set a custom body template.
+pub const NOT_JSON: &str = "not_json";
 /// A hash of the corpus predicate's configuration at the last start.
 pub const PREDICATE: &str = "predicate";
 

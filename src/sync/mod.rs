@@ -166,6 +166,7 @@ impl Syncer {
         while let Some(page) = tree.next().await? {
             for row in page {
                 if self.corpus.admit_path(&row.path).is_err() {
+                    self.read_manifest(project, head, row, &mut gone).await?;
                     continue;
                 }
                 let known = gone.remove(row.path.as_str());
@@ -189,6 +190,44 @@ impl Syncer {
                 synced.bytes += bytes;
             }
         }
+        Ok(())
+    }
+
+    /// A generator's configuration tells where the documentation site is, though the globs rarely name it. It is
+    /// read to learn that and never quoted.
+    async fn read_manifest(
+        &self,
+        project: &Arc<Project>,
+        head: &str,
+        row: TreeRow,
+        gone: &mut HashMap<String, FileRow>,
+    ) -> Result<(), SyncError> {
+        if !docsite::is_manifest(&row.path) {
+            return Ok(());
+        }
+        let TreeRow { path, id, mode } = row;
+        if gone.remove(path.as_str()).is_some_and(|known| known.blob == id) {
+            return Ok(());
+        }
+        let place = Resolved::observed(
+            Arc::clone(project),
+            head.to_owned(),
+            path.clone(),
+            id.clone(),
+            mode.clone(),
+            None,
+            None,
+        );
+        let audience = Audience::of_index(project);
+        let Ok(manifest) = self.corpus.admit_manifest(place, &audience, docsite::is_manifest) else {
+            return Ok(());
+        };
+        let Some(text) = self.gitlab.read_manifest(&manifest, FILE_MAX).await? else { return Ok(()) };
+        let skipped = Some("site_manifest".to_owned());
+        let file =
+            FileRow { path: path.as_str().to_owned(), blob: id, mode, bytes: text.len() as u64, skipped };
+        self.store.save_file(project.id, &file, &[], self.clock.now()).await?;
+        self.store.save_docsite(project.id, path.as_str(), Some(&text)).await?;
         Ok(())
     }
 
@@ -253,8 +292,8 @@ impl Syncer {
         for row in self.store.projects().await? {
             let id = row.project.id;
             for file in self.store.files(id).await? {
-                let listed =
-                    RepoPath::parse(&file.path).is_some_and(|path| self.corpus.admit_path(&path).is_ok());
+                let listed = RepoPath::parse(&file.path)
+                    .is_some_and(|path| self.corpus.admit_path(&path).is_ok() || docsite::is_manifest(&path));
                 if !listed {
                     self.store.forget_file(id, &file.path, self.clock.now()).await?;
                 }

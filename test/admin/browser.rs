@@ -1,6 +1,8 @@
 //! The pages in a real browser, when there is one: `SIGNPOST_BROWSER=chromium` names it, `SIGNPOST_SCREENSHOTS`
 //! a folder for what it saw.
 
+#![expect(clippy::unwrap_used, reason = "a test whose world cannot be made fails")]
+
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 

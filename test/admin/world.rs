@@ -1,5 +1,7 @@
 //! A store with questions, an admin listener on loopback, and a GitLab that knows nothing but titles.
 
+#![expect(clippy::unwrap_used, reason = "a test whose world cannot be made fails")]
+
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -114,6 +116,11 @@ impl World {
         World::on(&url, token, folder).await
     }
 
+    /// The same on Postgres.
+    pub async fn on_postgres() -> World {
+        World::on(&crate::postgres::create_database(), None, tempfile::tempdir().unwrap()).await
+    }
+
     async fn on(database: &str, token: Option<&str>, folder: tempfile::TempDir) -> World {
         let store = Store::open(database).await.unwrap();
         let gitlab = FakeTitles::default();
@@ -131,7 +138,8 @@ impl World {
             store: store.clone(),
             clock,
             metrics: Metrics::new(),
-            titles: Some(Arc::new(client)),
+            titles: Some(Arc::new(client.clone())),
+            gitlab: Some(client),
         };
         let base = serve(router(admin)).await;
         let client = reqwest::Client::builder().timeout(Duration::from_secs(20)).build().unwrap();
@@ -194,7 +202,7 @@ fn record(iid: u64) -> Record {
     record.state = Standing::Gap;
     let kinds = ["missing", "near", "near", "thread-only", "wrong-answer", "outdated"];
     record.gap_kind = Some(kinds[(iid / 2 % 6) as usize].into());
-    if iid % 3 != 0 {
+    if !iid.is_multiple_of(3) {
         let path = if iid == 4 { "=cmd|calc.md".into() } else { format!("docs/page-{}.md", iid % 40) };
         record.near = Some(Near {
             project: 2,
@@ -217,10 +225,10 @@ fn record(iid: u64) -> Record {
                 commit,
                 first_line: 12,
                 last_line: 30,
-            quote: String::new(),
+                quote: String::new(),
             });
         }
-        1 if iid > 5 && iid % 3 == 0 => {
+        1 if iid > 5 && iid.is_multiple_of(3) => {
             record.state = Standing::Dismissed;
             record.decided_at = (asked + 30 * DAY).min(NOW);
         }

@@ -187,3 +187,40 @@ fn untagged(text: &str) -> String {
     let text = text.replace("\\<", "\u{1}").replace("\\>", "\u{2}");
     TAG.replace_all(&text, "").replace('\u{1}', "<").replace('\u{2}', ">")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slugs_follow_the_rule_of_the_cases() {
+        for (heading, expected) in [
+            ("`--output <mode>`", "-output-mode"),
+            ("foo_bar -- baz", "foo_bar-baz"),
+            ("Über config.toml & C++", "über-configtoml-c"),
+            ("What's new in 3.5 (beta)?", "whats-new-in-35-beta"),
+            ("[Link](https://example.com) <b>bold</b> ![img](x.png)", "link-bold"),
+            ("Own { #id .class }", "own"),
+            ("A \\<T>", "a-t"),
+        ] {
+            assert_eq!(slug(heading), expected, "{heading}");
+        }
+    }
+
+    #[test]
+    fn lines_belong_to_the_last_heading() {
+        let text = "---\ntitle: x\n# no\n---\nintro\n# A\ntext\n```\n# no\n```\n## A\nmore\n";
+        let names = Names(HashMap::from([("p.md".to_owned(), sections("p.md", text))]));
+        let at = |line| names.at("p.md", line);
+        assert_eq!([at(5), at(6), at(9), at(12)], ["p.md", "p.md#a", "p.md#a", "p.md#a-1"]);
+        assert_eq!(names.at("other.go", 3), "other.go");
+    }
+
+    #[test]
+    fn a_page_stands_for_all_its_sections() {
+        let case = r#"{"id":"1","title":"t","description":null,"expect":["a.md","b.md#x"],"kind":"answerable","note":""}"#;
+        let case: Case = serde_json::from_str(case).unwrap();
+        assert!(case.expects("a.md#anything") && case.expects("a.md") && case.expects("b.md#x"));
+        assert!(!case.expects("b.md") && !case.expects("b.md#y"));
+    }
+}

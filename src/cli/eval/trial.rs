@@ -126,6 +126,7 @@ impl Trial {
             json!({
                 "section": name, "expected": expected, "probability": judged.probability, "reader": judged.reader,
                 "cosine": judged.cosine, "lexical": judged.lexical, "coverage": judged.coverage,
+                "lexical_rank": judged.lexical_rank, "dense_rank": judged.dense_rank,
             })
         });
         json!({

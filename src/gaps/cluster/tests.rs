@@ -31,7 +31,7 @@ fn the_same_question_in_other_words_is_one_entry() {
     let (precision, recall) = pairwise(&topics.iter().map(String::as_str).collect::<Vec<_>>(), &ids);
     println!("{} rewordings: pairwise precision {precision:.3}, recall {recall:.3}", records.len());
     assert!(precision >= 0.9, "precision {precision}");
-    assert!(recall >= 0.7, "recall {recall}");
+    assert!(recall >= 0.8, "recall {recall}");
 }
 
 #[test]

@@ -57,7 +57,8 @@ fn atoms(run: &Run, text: &str, range: Range<usize>, visit: &mut impl FnMut(Piec
         let before = text[..at].chars().next_back();
         let escaped = run.is_escaped(end..end + 1) || (atom.contains('@') && run.is_escaped(at..end));
         let used = visit(Piece::Atom(Atom { before, text: atom, rest, escaped }));
-        at = if used > 0 { end + used } else { at + reach.max(1) };
+        // A tail such as `#heading` may run on into the URL behind this stretch.
+        at = if used > 0 { end + used } else { at + reach.max(1) }.min(range.end);
     }
 }
 

@@ -79,8 +79,8 @@ const BREAKING: &[&str] = &[
 pub(super) fn tag(text: &str) -> Option<Tag> {
     let until = |end: &str| text.find(end).map(|at| at + end.len());
     let mark = |length: usize| Tag { length, known: true, breaks: false };
-    if text.starts_with("<!--") {
-        return text[4..].find("-->").map(|at| mark(at + 7));
+    if let Some(comment) = text.strip_prefix("<!--") {
+        return comment.find("-->").map(|at| mark(at + 7));
     }
     if text.starts_with("<?") {
         return until("?>").map(mark);

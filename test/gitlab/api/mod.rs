@@ -56,7 +56,18 @@ struct Arrival {
 }
 
 impl Arrival {
+    /// The answer, dated by the world's own time.
     async fn answer(self, state: &State) -> Response<Body> {
+        let mut response = self.given(state).await;
+        let now = chrono::DateTime::from_timestamp_millis(lock(&state.world).time.now());
+        let date = now.map(|now| now.format("%a, %d %b %Y %H:%M:%S GMT").to_string());
+        if let Some(date) = date.and_then(|date| date.parse().ok()) {
+            response.headers_mut().insert(axum::http::header::DATE, date);
+        }
+        response
+    }
+
+    async fn given(self, state: &State) -> Response<Body> {
         let (fault, latency) = {
             let mut faults = lock(&state.faults);
             (faults.strike(self.method.as_str(), self.path()), faults.latency())

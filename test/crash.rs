@@ -1,0 +1,335 @@
+//! Killed at any moment, stopped politely, doubled by mistake: nothing acknowledged is lost, nothing is done twice.
+//!
+//! `SIGNPOST_CHAOS_ROUNDS` is how many times the chaos kills (3 by default); `SIGNPOST_CHAOS_ISSUES` how many
+//! issues are opened meanwhile.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use signpost::clock::Clock;
+use signpost::store::Store;
+use tokio::sync::Mutex;
+
+use crate::gitlab::hook::Delivery;
+use crate::gitlab::{FakeGitLab, Fault, World, hook};
+use crate::postgres;
+use crate::process::{Serving, Site, free_port, wait_for};
+use crate::walk::{HOW, HOW_MORE, NOWHERE, NOWHERE_MORE};
+
+fn setting(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(default)
+}
+
+/// Some number below `below`, another each time.
+fn random(below: u64) -> u64 {
+    let mut bytes = [0u8; 8];
+    getrandom::fill(&mut bytes).expect("the system has random numbers");
+    u64::from_le_bytes(bytes) % below.max(1)
+}
+
+async fn signed_site() -> (Site, String) {
+    let mut site = Site::new(World::acme()).await;
+    let token = hook::signing_token();
+    site.set("SIGNPOST_SIGNING_TOKEN", &token);
+    site.configure("[budget]\nper_project_hour = 100000\n[sweep]\nevery = \"2s\"\n");
+    (site, token)
+}
+
+/// 4 KB about an issue that does not exist.
+fn body(iid: u64) -> Vec<u8> {
+    let padding = "Which setting decides about it? ".repeat(115);
+    json!({ "object_kind": "issue", "user": { "id": 11 }, "project": { "id": 101 },
+            "object_attributes": { "iid": iid, "action": "open", "type": "Issue", "description": padding } })
+    .to_string()
+    .into_bytes()
+}
+
+/// Posts one signed hook; the answer's status and text, if there was one.
+async fn post(client: &reqwest::Client, url: &str, token: &str, iid: u64) -> Option<(u16, String)> {
+    let (id, seconds, body) = (format!("storm-{iid}"), Clock::System.now() / 1000, body(iid));
+    let request = client
+        .post(url)
+        .header("webhook-signature", hook::sign(token, &id, seconds, &body))
+        .header("webhook-id", id)
+        .header("webhook-timestamp", seconds.to_string())
+        .body(body)
+        .timeout(Duration::from_secs(10));
+    let answer = request.send().await.ok()?;
+    let status = answer.status().as_u16();
+    Some((status, answer.text().await.unwrap_or_default()))
+}
+
+/// Posts the hooks, 50 at a time, and returns those that were acknowledged and how long each answer took.
+async fn storm(url: &str, token: &str, iids: Vec<u64>) -> (BTreeSet<u64>, Vec<Duration>) {
+    use futures_util::StreamExt as _;
+    let client = reqwest::Client::builder().build().expect("a client");
+    let one = |iid: u64| {
+        let client = &client;
+        async move {
+            let began = Instant::now();
+            (iid, post(client, url, token, iid).await, began.elapsed())
+        }
+    };
+    let answers: Vec<_> = futures_util::stream::iter(iids).map(one).buffer_unordered(50).collect().await;
+    let fine = answers.iter().filter(|(_, answer, _)| matches!(answer, Some((200, _))));
+    let acknowledged = fine.clone().map(|(iid, ..)| *iid).collect();
+    (acknowledged, fine.map(|(.., took)| *took).collect())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_storm_while_gitlab_hangs_loses_nothing_to_kill_9() {
+    let (site, token) = signed_site().await;
+    site.gitlab.faults().always("*", "*", Fault::Hang);
+    let serving = site.serve().await;
+    let url = serving.hook_url();
+    let sent: Vec<u64> = (1..=1000).collect();
+    let posting = tokio::spawn({
+        let (url, token, sent) = (url.clone(), token.clone(), sent.clone());
+        async move { storm(&url, &token, sent).await }
+    });
+    tokio::time::sleep(Duration::from_millis(100 + random(900))).await;
+    serving.kill().await;
+    let (acknowledged, _) = posting.await.expect("posted");
+    let serving = site.serve().await;
+    // Whatever was acknowledged is there; GitLab would not send it again, a test may.
+    let client = reqwest::Client::builder().build().expect("a client");
+    for iid in &acknowledged {
+        let (status, text) = post(&client, &url, &token, *iid).await.expect("an answer");
+        assert_eq!(
+            (status, text.as_str()),
+            (200, "already taken\n"),
+            "hook {iid} was acknowledged and is lost"
+        );
+    }
+    let rest: Vec<u64> = sent.iter().copied().filter(|iid| !acknowledged.contains(iid)).collect();
+    let (late, mut times) = storm(&url, &token, rest.clone()).await;
+    assert_eq!(late.len(), rest.len(), "every one gets its 2xx");
+    times.sort();
+    println!(
+        "{} acknowledged before the kill; p99 {:?}",
+        acknowledged.len(),
+        times.get(times.len() * 99 / 100)
+    );
+    let store = Store::open(&format!("sqlite://{}", site.database().display())).await.expect("the store");
+    let ready = store.depth().await.expect("the store").ready;
+    assert!((1000..=1001).contains(&ready), "one row a thread, and the group's: {ready}");
+    // GitLab comes back: each is looked at, and each of them once.
+    serving.kill().await;
+    site.gitlab.faults().clear();
+    site.gitlab.forget_requests();
+    let serving = site.serve().await;
+    let began = Instant::now();
+    while store.depth().await.expect("the store").ready > 0 {
+        assert!(began.elapsed() < Duration::from_secs(60), "the queue does not drain");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    let looked = site.gitlab.requests_to("GET", "/projects/101/issues/*");
+    let mut times = std::collections::BTreeMap::new();
+    for call in &looked {
+        *times.entry(call.path.clone()).or_insert(0) += 1;
+    }
+    for iid in &sent {
+        assert_eq!(
+            times.get(&format!("/projects/101/issues/{iid}")),
+            Some(&1),
+            "issue {iid} was looked at once"
+        );
+    }
+    store.close().await;
+    serving.kill().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn sigterm_finishes_what_is_being_done_and_loses_nothing() {
+    let (site, token) = signed_site().await;
+    site.gitlab.with_hook(&site.hook_url(), Some(&token));
+    let serving = site.serve().await;
+    wait_for("the corpus is read", || serving.log().matches("project_synced").count() >= 3).await;
+    site.gitlab.faults().set_latency(Duration::from_millis(60));
+    let mut asked = Vec::new();
+    for _ in 0..6 {
+        asked.push(site.gitlab.open_issue("acme/api", "mara", NOWHERE, NOWHERE_MORE).await);
+    }
+    let log = serving.log().len();
+    let began = Instant::now();
+    assert_eq!(serving.terminate().await, Some(0));
+    assert!(began.elapsed() < Duration::from_secs(40), "it ends in time");
+    let store = Store::open(&format!("sqlite://{}", site.database().display())).await.expect("the store");
+    assert_eq!(store.due(Clock::System.now()).await.expect("the store") > 0, !all_done(&site.gitlab, &asked));
+    store.close().await;
+    let serving = site.serve().await;
+    wait_for("each has its label", || all_done(&site.gitlab, &asked)).await;
+    assert!(serving.log().len() >= log);
+    assert_once(&site.gitlab, &asked);
+    serving.kill().await;
+}
+
+fn all_done(gitlab: &FakeGitLab, asked: &[u64]) -> bool {
+    asked.iter().all(|iid| outcomes(gitlab, *iid) > 0)
+}
+
+/// Notes and labels on an issue of `acme/api`, together.
+fn outcomes(gitlab: &FakeGitLab, iid: u64) -> usize {
+    let notes = gitlab.bot_notes("acme/api", iid).len();
+    notes + gitlab.labels("acme/api", iid).iter().filter(|label| *label == "documentation-gap").count()
+}
+
+/// One note or one label each, and no note that was ever posted and is not there any more.
+fn assert_once(gitlab: &FakeGitLab, asked: &[u64]) {
+    for iid in asked {
+        assert_eq!(outcomes(gitlab, *iid), 1, "issue {iid} has one note or one label");
+        let posts = gitlab.requests_to("POST", &format!("/projects/*/issues/{iid}/*"));
+        let done = posts.iter().filter(|call| call.status.is_some_and(|status| status < 300)).count();
+        assert!(done <= 1, "issue {iid}: {posts:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_second_process_on_the_same_sqlite_file_is_refused() {
+    let (site, _) = signed_site().await;
+    let first = site.serve().await;
+    let second = site
+        .command()
+        .arg("serve")
+        .env("SIGNPOST_HOOK__LISTEN", format!("127.0.0.1:{}", free_port()))
+        .env("SIGNPOST_ADMIN__LISTEN", format!("127.0.0.1:{}", free_port()))
+        .output();
+    let output =
+        tokio::time::timeout(Duration::from_secs(30), second).await.expect("at once").expect("it starts");
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(message.contains("in use by another signpost") && message.contains("postgres://"), "{message}");
+    // A command that only looks is no second service.
+    assert_eq!(site.run(&["queue"]).await.code, Some(0));
+    // The first one's death frees the file at once.
+    first.kill().await;
+    site.serve().await.kill().await;
+}
+
+/// The replicas that run, and where GitLab's load balancer finds them.
+type Running = Arc<Mutex<Vec<Serving>>>;
+
+/// Delivers what happens to any replica that runs until it is acknowledged, as a load balancer would; two in a
+/// hundred arrive twice.
+async fn pump(gitlab: FakeGitLab, running: Running, stop: Arc<AtomicBool>) {
+    while !stop.load(Ordering::SeqCst) {
+        for delivery in gitlab.drain_outbox() {
+            let times = 1 + usize::from(random(50) == 0);
+            for _ in 0..times {
+                deliver(&gitlab, &running, &delivery, &stop).await;
+            }
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+async fn deliver(gitlab: &FakeGitLab, running: &Running, delivery: &Delivery, stop: &AtomicBool) {
+    while !stop.load(Ordering::SeqCst) {
+        let urls: Vec<String> = running.lock().await.iter().map(Serving::hook_url).collect();
+        if let Some(url) = urls.get(random(urls.len() as u64) as usize) {
+            let delivery = Delivery { url: url.clone(), ..delivery.clone() };
+            if gitlab.attempt(&delivery).await == Some(200) {
+                return;
+            }
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+/// The two minutes of a dead replica's lease pass at once.
+#[expect(clippy::disallowed_methods, reason = "a test plays the time, which is the database's")]
+async fn lapse(database: &str, dead: u32) {
+    if let Store::Postgres(pool) = Store::open(database).await.expect("the store") {
+        let lapse = sqlx::query("UPDATE queue SET lease_until = 0 WHERE lease_owner LIKE $1");
+        lapse.bind(format!("{dead}-%")).execute(&pool).await.expect("the store");
+        pool.close().await;
+    }
+}
+
+/// Issues are opened while replicas are killed and GitLab misbehaves; at the end each has its one outcome.
+async fn chaos(site: &Site, database: &str, replicas: usize) {
+    let (rounds, issues) = (setting("SIGNPOST_CHAOS_ROUNDS", 3), setting("SIGNPOST_CHAOS_ISSUES", 12));
+    let environment = [("SIGNPOST_DATABASE__URL", database)];
+    let start = async || site.serve_at((free_port(), free_port()), &environment).await;
+    site.gitlab.send_at_once(false);
+    let (running, stop): (Running, _) = (Arc::default(), Arc::new(AtomicBool::new(false)));
+    for _ in 0..replicas {
+        let serving = start().await;
+        running.lock().await.push(serving);
+    }
+    let synced = async || {
+        let logs: usize =
+            running.lock().await.iter().map(|s| s.log().matches("project_synced").count()).sum();
+        logs >= 3
+    };
+    let began = Instant::now();
+    while !synced().await {
+        assert!(began.elapsed() < Duration::from_secs(60), "the corpus is not read");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    let pumping = tokio::spawn(pump(site.gitlab.clone(), running.clone(), stop.clone()));
+    let mut asked = Vec::new();
+    for round in 0..rounds {
+        site.gitlab.faults().clear();
+        site.gitlab.faults().set_latency(Duration::from_millis(random(20)));
+        for fault in [Fault::ResetAfter, Fault::ResetBefore, Fault::Json(502), Fault::Cut] {
+            site.gitlab.faults().next(1, "*", "/projects/*/issues/*", fault);
+        }
+        for number in 0..issues.div_ceil(rounds) {
+            let (title, text) =
+                if (round + number) % 2 == 0 { (HOW, HOW_MORE) } else { (NOWHERE, NOWHERE_MORE) };
+            asked.push(site.gitlab.open_issue("acme/api", "mara", title, text).await);
+        }
+        tokio::time::sleep(Duration::from_millis(random(1500))).await;
+        let victim = {
+            let mut running = running.lock().await;
+            let at = random(running.len() as u64) as usize;
+            running.remove(at)
+        };
+        let id = victim.id();
+        victim.kill().await;
+        lapse(database, id).await;
+        let serving = start().await;
+        running.lock().await.push(serving);
+    }
+    site.gitlab.faults().clear();
+    wait_for("each issue has its outcome", || all_done(&site.gitlab, &asked)).await;
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    for iid in &asked {
+        assert_eq!(
+            outcomes(&site.gitlab, *iid),
+            1,
+            "issue {iid}: {:?}",
+            site.gitlab.bot_notes("acme/api", *iid)
+        );
+    }
+    stop.store(true, Ordering::SeqCst);
+    pumping.await.expect("it ends");
+    let store = Store::open(database).await.expect("the store");
+    assert_eq!(store.depth().await.expect("the store").buried, 0);
+    store.close().await;
+    assert!(site.gitlab.effects().is_empty(), "{:?}", site.gitlab.effects());
+    for serving in running.lock().await.drain(..) {
+        serving.kill().await;
+    }
+    println!("{} issues, {rounds} kills, {replicas} replicas: none lost, none doubled", asked.len());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn chaos_on_sqlite_with_one_process() {
+    let (site, token) = signed_site().await;
+    site.gitlab.with_hook("http://127.0.0.1:1/hook", Some(&token));
+    let database = format!("sqlite://{}", site.database().display());
+    chaos(&site, &database, 1).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn chaos_on_postgres_with_two_replicas() {
+    let (site, token) = signed_site().await;
+    site.gitlab.with_hook("http://127.0.0.1:1/hook", Some(&token));
+    let database = tokio::task::spawn_blocking(postgres::create_database).await.expect("a database");
+    chaos(&site, &database, 2).await;
+}

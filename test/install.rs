@@ -1,0 +1,217 @@
+//! Installing, as an administrator does it: one command, what it prints put where it says, and an answer.
+
+use crate::gitlab::world::hooks::{GROUP_SWITCHES, Owner, SWITCHES};
+use crate::gitlab::world::{Hook, World};
+use crate::gitlab::{OWNER_TOKEN, hook};
+use crate::process::{Output, Site, wait_for};
+
+const ON: [&str; 7] = [
+    "issues_events",
+    "note_events",
+    "emoji_events",
+    "push_events",
+    "merge_requests_events",
+    "project_events",
+    "subgroup_events",
+];
+
+async fn site() -> Site {
+    let mut site = Site::new(World::acme()).await;
+    site.set("SIGNPOST_INSTALL_TOKEN", OWNER_TOKEN);
+    site
+}
+
+async fn install(site: &Site, more: &[&str]) -> Output {
+    let url = site.hook_url();
+    let mut arguments = vec!["install", "--hook-url", &url];
+    arguments.extend(more);
+    site.run(&arguments).await
+}
+
+fn hooks(site: &Site) -> Vec<Hook> {
+    site.gitlab.world().hooks.values().cloned().collect()
+}
+
+fn only(site: &Site) -> Hook {
+    let hooks = hooks(site);
+    assert_eq!(hooks.len(), 1, "{hooks:?}");
+    hooks.into_iter().next().expect("one")
+}
+
+/// The value that a line of the output says to set.
+fn said(output: &Output, variable: &str) -> Option<String> {
+    let line = output.out.lines().find_map(|line| line.trim().strip_prefix(variable)?.strip_prefix('='));
+    line.map(str::to_owned)
+}
+
+/// Every switch is what it must be.
+fn assert_switches(hook: &Hook) {
+    for name in SWITCHES.iter().chain(&GROUP_SWITCHES) {
+        let Some(on) = hook.switches.get(name) else { continue };
+        assert_eq!(*on, ON.contains(name), "{name}");
+    }
+    assert!(hook.enable_ssl_verification && hook.custom_webhook_template.is_none());
+    assert_eq!(hook.branch_filter_strategy, "all_branches");
+    assert_eq!(hook.push_events_branch_filter, None);
+}
+
+#[tokio::test]
+async fn from_one_command_to_the_first_answer() {
+    let mut site = site().await;
+    let output = install(&site, &[]).await;
+    assert_eq!(output.code, Some(0), "{output:?}");
+    // What it prints goes where it says.
+    let token = said(&output, "SIGNPOST_SIGNING_TOKEN").expect("it says which variable to set");
+    site.set("SIGNPOST_SIGNING_TOKEN", &token);
+    let snippet = output.out.split("signpost.toml:\n").nth(1).expect("it says what to write").lines();
+    let lines: Vec<_> = snippet.take_while(|line| line.starts_with(' ')).map(str::trim).collect();
+    assert_eq!(lines, ["[hook]", &format!("public_url = \"{}\"", site.hook_url())]);
+    assert!(output.out.contains("signpost serve") && output.out.contains("signpost check"), "{output:?}");
+    // The installer's token was for this command alone.
+    site.unset("SIGNPOST_INSTALL_TOKEN");
+    let serving = site.serve().await;
+    let settled = "the corpus is read";
+    wait_for(settled, || serving.log().matches("project_synced").count() >= 3).await;
+    let iid = site.gitlab.open_issue("acme/api", "mara", crate::walk::HOW, crate::walk::HOW_MORE).await;
+    wait_for("the first answer", || !site.gitlab.bot_notes("acme/api", iid).is_empty()).await;
+    let note = site.gitlab.bot_notes("acme/api", iid).remove(0).body;
+    assert!(note.contains("/acme/docs/-/blob/") && note.contains("docs/guide/keys.md"), "{note}");
+    let check = site.run(&["check"]).await;
+    assert_eq!(check.code, Some(0), "{check:?}");
+    assert_eq!(serving.terminate().await, Some(0));
+}
+
+#[tokio::test]
+async fn the_hook_has_every_switch_set_a_fresh_token_and_the_label() {
+    let site = site().await;
+    let output = install(&site, &["--json"]).await;
+    assert_eq!(output.code, Some(0), "{output:?}");
+    let hook = only(&site);
+    assert!(matches!(hook.owner, Owner::Group(_)));
+    assert_switches(&hook);
+    let said = output.json();
+    let token = hook.signing_token.clone().expect("signed");
+    assert_eq!(
+        (said["token"].as_str(), said["variable"].as_str()),
+        (Some(&*token), Some("SIGNPOST_SIGNING_TOKEN"))
+    );
+    assert_eq!(token.len(), hook::signing_token().len(), "whsec_ and 32 bytes");
+    assert!(hook.token.is_none(), "one proof is enough");
+    let world = site.gitlab.world();
+    let label = world.labels.values().find(|label| label.name == "documentation-gap").expect("the label");
+    assert!(label.group.is_some() && label.description.is_some(), "{label:?}");
+}
+
+#[tokio::test]
+async fn doing_it_again_mends_the_same_hook() {
+    let mut site = site().await;
+    assert_eq!(install(&site, &[]).await.code, Some(0));
+    let first = only(&site);
+    {
+        let mut world = site.gitlab.world();
+        let hook = world.hooks.get_mut(&first.id).expect("there");
+        hook.switches.iter_mut().for_each(|(_, on)| *on = !*on);
+        hook.enable_ssl_verification = false;
+        hook.custom_webhook_template = Some("{}".into());
+        hook.push_events_branch_filter = Some("release/*".into());
+        let twin = world.create_hook(first.owner, &first.url).id;
+        assert_ne!(twin, first.id);
+    }
+    let output = install(&site, &[]).await;
+    assert_eq!(output.code, Some(0), "{output:?}");
+    let second = only(&site);
+    assert_eq!(second.id, first.id);
+    assert_switches(&second);
+    assert_ne!(second.signing_token, first.signing_token, "a fresh token");
+    assert_eq!(said(&output, "SIGNPOST_SIGNING_TOKEN"), second.signing_token);
+    assert_eq!(site.gitlab.world().labels.len(), 1, "one label");
+    // Kept on demand: the running bot need not be touched.
+    site.set("SIGNPOST_SIGNING_TOKEN", second.signing_token.as_deref().expect("signed"));
+    let output = install(&site, &["--keep-token"]).await;
+    assert_eq!((output.code, said(&output, "SIGNPOST_SIGNING_TOKEN")), (Some(0), None), "{output:?}");
+    assert_eq!(only(&site).signing_token, second.signing_token);
+    // A new hook has nothing to keep, and gets what the bot is configured with.
+    site.gitlab.world().hooks.clear();
+    assert_eq!(install(&site, &["--keep-token"]).await.code, Some(0));
+    assert_eq!(only(&site).signing_token, second.signing_token);
+}
+
+#[tokio::test]
+async fn a_dry_run_changes_nothing_and_uninstall_leaves_the_label() {
+    let site = site().await;
+    let output = install(&site, &["--dry-run"]).await;
+    assert_eq!(output.code, Some(0), "{output:?}");
+    assert!(
+        output.out.contains("would be created") && output.out.contains("nothing was changed"),
+        "{output:?}"
+    );
+    assert!(!output.out.contains("whsec_"), "no token that is none: {output:?}");
+    assert!(hooks(&site).is_empty() && site.gitlab.world().labels.is_empty());
+    install(&site, &[]).await;
+    site.gitlab.install_hook("acme", "https://elsewhere.example.com/hook", |_| {});
+    let output = site.run(&["uninstall", "--dry-run"]).await;
+    assert_eq!((output.code, hooks(&site).len()), (Some(0), 2), "{output:?}");
+    let output = site.run(&["uninstall"]).await;
+    assert_eq!(output.code, Some(0), "{output:?}");
+    assert_eq!(only(&site).url, "https://elsewhere.example.com/hook", "others' hooks stay");
+    assert_eq!(site.gitlab.world().labels.len(), 1);
+}
+
+#[tokio::test]
+async fn on_other_tiers_each_qualifying_project_gets_its_hook() {
+    let site = site().await;
+    site.gitlab.world().version = "19.3.0".into();
+    let output = install(&site, &[]).await;
+    assert_eq!(output.code, Some(2), "{output:?}");
+    assert!(output.err.contains("--projects") && output.err.contains("Premium"), "{output:?}");
+    let output = install(&site, &["--projects"]).await;
+    assert_eq!(output.code, Some(0), "{output:?}");
+    let owners = |site: &Site| hooks(site).iter().map(|hook| hook.owner).collect::<Vec<_>>();
+    let expected: Vec<Owner> = {
+        let world = site.gitlab.world();
+        ["acme/docs", "acme/api", "acme/platform/gateway"]
+            .map(|path| Owner::Project(world.project(path).id))
+            .to_vec()
+    };
+    assert_eq!(owners(&site), expected, "the excluded project has none");
+    let token = said(&output, "SIGNPOST_SIGNING_TOKEN");
+    for hook in hooks(&site) {
+        assert_switches(&hook);
+        assert_eq!(hook.signing_token, token, "one token for all");
+    }
+    install(&site, &["--projects"]).await;
+    assert_eq!(owners(&site), expected, "and one hook each");
+    assert_eq!(site.run(&["uninstall"]).await.code, Some(0));
+    assert!(hooks(&site).is_empty());
+}
+
+#[tokio::test]
+async fn gitlab_before_19_gets_a_plain_token_and_it_says_so() {
+    let mut site = site().await;
+    site.gitlab.world().version = "18.11.2-ee".into();
+    let output = install(&site, &[]).await;
+    assert_eq!(output.code, Some(0), "{output:?}");
+    assert!(output.out.contains("older than 19.0"), "{output:?}");
+    let token = said(&output, "SIGNPOST_SECRET_TOKEN").expect("the other variable");
+    assert_eq!(said(&output, "SIGNPOST_SIGNING_TOKEN"), None);
+    let hook = only(&site);
+    assert_eq!((hook.token.as_ref(), hook.signing_token.as_ref()), (Some(&token), None));
+    // And the bot that is started so takes what such a GitLab sends.
+    site.set("SIGNPOST_SECRET_TOKEN", &token);
+    let serving = site.serve().await;
+    site.gitlab.open_issue("acme/api", "mara", crate::walk::NOWHERE, crate::walk::NOWHERE_MORE).await;
+    assert_eq!(site.gitlab.attempts().last().and_then(|attempt| attempt.status), Some(200));
+    serving.kill().await;
+}
+
+#[tokio::test]
+async fn without_an_owners_token_it_says_what_is_needed() {
+    let mut site = site().await;
+    site.unset("SIGNPOST_INSTALL_TOKEN");
+    let output = install(&site, &[]).await;
+    assert_eq!(output.code, Some(2), "{output:?}");
+    assert!(
+        output.err.contains("Owner's token") && output.err.contains("SIGNPOST_INSTALL_TOKEN"),
+        "{output:?}"
+    );
+}
