@@ -21,7 +21,7 @@ use crate::judge::Judge;
 use crate::judge::endpoint::Endpoint;
 use crate::library::{Library, LibraryError};
 use crate::prose::references::ExtractContext;
-use crate::prose::{Prose, Question};
+use crate::prose::Question;
 use crate::reply::Asked;
 use crate::store::question::{ISSUE, Record, State};
 use crate::store::queue::{Claim, Place};
