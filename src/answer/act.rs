@@ -237,33 +237,31 @@ pub(super) async fn unlabel(walk: &mut Walk<'_>, mut record: Record) -> Result<(
 
 impl Walk<'_> {
     /// A crash between posting and writing it down: the marker in our own note tells.
-    pub(super) fn adopt_own_notes(&mut self) {
+    pub(super) async fn adopt_own_notes(&mut self) -> Result<(), WalkError> {
         let now = self.now();
+        let mut adopted = Vec::new();
         for note in self.thread.notes.iter().filter(|n| n.ours) {
             let Some(marker) = &note.marker else { continue };
             let key = match marker.asked() {
                 Asked::Issue => ISSUE.to_owned(),
                 Asked::Note(id) => id.to_string(),
             };
-            let known = self.records.iter_mut().find(|r| r.key == key);
-            if known.as_ref().is_some_and(|r| r.note_id.is_some()) {
+            let known = self.record(&key);
+            if known.is_some_and(|r| r.note_id.is_some()) {
                 continue;
             }
-            let (asker, asked_at, digest) = match marker.asked() {
-                Asked::Issue => {
-                    let issue = &self.thread.issue;
-                    let question = Question::new(&issue.title, &issue.description);
-                    (issue.author_id, issue.created_at, super::digest(&question))
-                }
+            let (asker, asked_at) = match marker.asked() {
+                Asked::Issue => (self.thread.issue.author_id, self.thread.issue.created_at),
                 Asked::Note(id) => {
                     let Some(asker) = self.thread.notes.iter().find(|n| n.id == id) else { continue };
-                    let question = Question::new(&crate::prose::Prose::default(), &asker.body);
-                    (asker.author_id, asker.created_at, super::digest(&question))
+                    (asker.author_id, asker.created_at)
                 }
             };
             let mut record = known
-                .map(|r| r.clone())
-                .unwrap_or_else(|| Record::new(self.claim.place, &key, asker, asked_at, digest, now));
+                .cloned()
+                .unwrap_or_else(|| Record::new(self.claim.place, &key, asker, asked_at, String::new(), now));
+            // The question may have been edited since it was answered: it is judged again.
+            record.digest = String::new();
             record.note_id = Some(note.id);
             record.discussion = Some(note.discussion_id.clone());
             record.posted_at = Some(note.created_at);
@@ -287,11 +285,12 @@ impl Walk<'_> {
                 }
                 _ => record.state = State::Gap,
             }
-            match self.records.iter_mut().find(|r| r.key == key) {
-                Some(known) => *known = record,
-                None => self.records.push(record),
-            }
+            adopted.push(record);
         }
+        for record in adopted {
+            self.save(record).await?;
+        }
+        Ok(())
     }
 
     /// A note that a human deleted is never posted again.

@@ -203,8 +203,10 @@ fn collect(
     let mut pointed: Vec<Pointed> = Vec::new();
     for (prose, discussion) in texts.into_iter().chain(notes) {
         for reference in prose.references_up_to(&context, REFERENCES_MAX - pointed.len()) {
-            if pointed.iter().all(|p| p.reference != reference) {
-                pointed.push(Pointed { reference, discussion: discussion.clone() });
+            match pointed.iter_mut().find(|p| p.reference == reference) {
+                // Who pointed there last is answered.
+                Some(known) => known.discussion = discussion.clone().or(known.discussion.take()),
+                None => pointed.push(Pointed { reference, discussion: discussion.clone() }),
             }
         }
         if pointed.len() >= REFERENCES_MAX {

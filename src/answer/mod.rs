@@ -21,7 +21,7 @@ use crate::judge::Judge;
 use crate::judge::endpoint::Endpoint;
 use crate::library::{Library, LibraryError};
 use crate::prose::references::ExtractContext;
-use crate::prose::{Prose, Question};
+use crate::prose::Question;
 use crate::reply::Asked;
 use crate::store::question::{ISSUE, Record, State};
 use crate::store::queue::{Claim, Place};
@@ -224,7 +224,7 @@ struct Asking {
 impl Walk<'_> {
     /// The rows of the thread's life, in the order in which they must be looked at: the human's hand first.
     async fn run(&mut self) -> Result<(), WalkError> {
-        self.adopt_own_notes();
+        self.adopt_own_notes().await?;
         self.notice_deleted_notes().await?;
         self.notice_label().await?;
         self.notice_downvotes().await?;
@@ -338,7 +338,7 @@ impl Walk<'_> {
     }
 
     fn note_asking(&self, note: &Note) -> Asking {
-        let question = Question::new(&Prose::default(), &note.body);
+        let question = Question::called(&note.body, &self.me);
         Asking {
             key: note.id.to_string(),
             asked: Asked::Note(note.id),

@@ -40,14 +40,50 @@ pub struct Words<'a> {
     pub text: &'a str,
 }
 
+/// Bytes of a comment's first sentence that can be a title: as many as GitLab allows one.
+const TITLE_MAX: usize = 255;
+
 impl Question {
     /// The question that an issue's title and description, or a comment (with an empty title), ask.
     pub fn new(title: &Prose, text: &Prose) -> Question {
         Question { title: title.0.clone(), text: text.0.clone() }
     }
 
+    /// The question that a comment asks the bot whose user name is `username`: without the call itself, and with
+    /// its first sentence as title, as an issue would have it.
+    pub fn called(text: &Prose, username: &str) -> Question {
+        let call = format!("@{}", username.to_ascii_lowercase());
+        let mut rest = text.0.clone();
+        while let Some(at) = rest.to_ascii_lowercase().find(&call) {
+            rest.replace_range(at..at + call.len(), "");
+        }
+        let rest = rest.trim();
+        let end = rest.find(['?', '\n']).map_or(0, |at| at + 1);
+        let (title, text) = rest.split_at(if end <= TITLE_MAX { end } else { 0 });
+        Question { title: title.trim().to_owned(), text: text.trim().to_owned() }
+    }
+
     /// Lends the words to `measure` and returns its numbers.
     pub fn weigh<N: Number>(&self, measure: impl FnOnce(Words<'_>) -> N) -> N {
         measure(Words { title: &self.title, text: &self.text })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_is_no_part_of_its_question() {
+        let parts = |text: &str| {
+            let question = Question::called(&Prose::from(text.to_owned()), "way-post");
+            (question.title, question.text)
+        };
+        let of = |title: &str, text: &str| (title.to_owned(), text.to_owned());
+        assert_eq!(parts("@Way-Post how do I rotate keys? We have many."), of("how do I rotate keys?", "We have many."));
+        assert_eq!(parts("Hello @way-post"), of("", "Hello"));
+        assert_eq!(parts("@way-post"), of("", ""));
+        let long = format!("{}?", "ä".repeat(200));
+        assert_eq!(parts(&long), of("", &long));
     }
 }

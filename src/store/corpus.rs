@@ -102,7 +102,8 @@ const FORGET_FILE: &str = "DELETE FROM file WHERE project_id = $1 AND path = $2"
 const FORGET_FILES: &str = "DELETE FROM file WHERE project_id = $1";
 /// Every other place where paths of a project, or quotes from it, are kept. The target of an answer stays a
 /// target, so that the answer is judged again.
-const FORGET_PLACES: [&str; 4] = [
+const FORGET_PLACES: [&str; 5] = [
+    "DELETE FROM change WHERE project_id = $1",
     "UPDATE question SET target_path = '' WHERE target_project = $1",
     "UPDATE question SET near_project = NULL, near_path = NULL, near_anchor = NULL WHERE near_project = $1",
     "DELETE FROM signpost WHERE target_project = $1",
