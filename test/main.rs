@@ -7,6 +7,7 @@ mod extract;
 #[expect(dead_code, reason = "the fake offers more than today's tests ask of it")]
 mod gitlab;
 mod gitlab_client;
+mod interference;
 mod layers;
 mod postgres;
 mod reply;
