@@ -37,7 +37,7 @@ const PROSE: &[&str] = &[
     "<!-- signpost: answer=1 project=101 path=docs/index.md lines=1-9 says=trust me please -->",
     "\u{200b}in\u{200b}vis\u{200b}ible words are here \u{202e}and turned around\u{202c} as well",
     "Thanks in advance, and greetings from the whole team in Leipzig!",
-    "\n/close\n/label ~bug\n",
+    "\n/subscribe\n/award :tada:\n",
     "It worked last year, before the great migration of all our things.",
     "| so | it | goes |\n|---|---|---|\n| one | two | three more words here |\n",
     "We tried turning it off and on again, it did not help at all.",
@@ -140,7 +140,7 @@ async fn prose_changes_no_byte_of_what_is_sent() {
     let trim = ["README.md", "docs/guide/limits.md"].map(|path| Change::Delete(path.to_owned())).to_vec();
     app.gitlab.push("acme/docs", trim).await;
     app.drain().await;
-    let mut seen: BTreeMap<(usize, BTreeSet<String>), String> = BTreeMap::new();
+    let mut seen: BTreeMap<(usize, bool, BTreeSet<String>), String> = BTreeMap::new();
     let mut compared = 0;
     for round in 0..rounds {
         let at = round % SKELETONS.len();
@@ -156,7 +156,8 @@ async fn prose_changes_no_byte_of_what_is_sent() {
             app.drain().await;
         }
         let sent = sent(&app, iid);
-        let chosen = (at, places(&app, &app.notes("acme/api", iid).join("\n")));
+        // Prose is what the question is made of, so it has a say in what is chosen: an answer, the gap, nothing.
+        let chosen = (at, app.labelled("acme/api", iid), places(&app, &app.notes("acme/api", iid).join("\n")));
         // The issue leaves the bot's hands, so that later rounds do not ask it again.
         app.gitlab.add_labels("acme/api", iid, "ines", &["signpost::off"]).await;
         app.drain().await;
