@@ -54,14 +54,26 @@ const SKELETONS: &[(&str, &str, &str)] = &[
         "We cannot stop the clients of the gateway.",
         "{}/acme/docs/-/blob/main/docs/guide/keys.md",
     ),
-    ("What do I do when a signing key leaks?", "Is there a way to revoke a key at once?", "https://docs.example.com/guide/keys/"),
+    (
+        "What do I do when a signing key leaks?",
+        "Is there a way to revoke a key at once?",
+        "https://docs.example.com/guide/keys/",
+    ),
     (
         "What do I do when a signing key leaks?",
         "Is there a way to revoke a key at once?",
         "{}/acme/infra/-/blob/main/docs/access.md and acme/docs!99",
     ),
-    ("How do I export the audit trail to a spreadsheet?", "Which command does that?", "{}/acme/docs/-/blob/main/docs/guide/keys.md#L3-9"),
-    ("How do I export the audit trail to a spreadsheet?", "Which command does that?", "{}/acme/docs/-/blob/main/docs/guide/gone.md"),
+    (
+        "How do I export the audit trail to a spreadsheet?",
+        "Which command does that?",
+        "{}/acme/docs/-/blob/main/docs/guide/keys.md#L3-9",
+    ),
+    (
+        "How do I export the audit trail to a spreadsheet?",
+        "Which command does that?",
+        "{}/acme/docs/-/blob/main/docs/guide/gone.md",
+    ),
 ];
 
 fn paragraph(dice: &mut Dice) -> String {
@@ -85,7 +97,11 @@ fn noise(world: &mut World, dice: &mut Dice, round: usize) {
             let change = vec![Change::Write(format!("docs/draft-{round}.md"), text.as_bytes().to_vec())];
             world.propose(("acme/docs", "acme/docs"), "tom", &format!("draft-{round}"), text, change);
         }
-        3 => drop(world.add_group_label("acme", &format!("label {round} {}", &text.replace('\n', " ")), "#abcdef")),
+        3 => drop(world.add_group_label(
+            "acme",
+            &format!("label {round} {}", &text.replace('\n', " ")),
+            "#abcdef",
+        )),
         _ => {}
     }
 }
@@ -96,7 +112,10 @@ fn sent(app: &TestApp, iid: u64) -> String {
     let calls = app.gitlab.requests();
     for call in calls.iter().filter(|call| call.method != "GET") {
         let path = call.path.replace(&format!("/issues/{iid}"), "/issues/N");
-        let path: Vec<&str> = path.split('/').map(|part| if part.len() == 40 || part.parse::<u64>().is_ok() { "ID" } else { part }).collect();
+        let path: Vec<&str> = path
+            .split('/')
+            .map(|part| if part.len() == 40 || part.parse::<u64>().is_ok() { "ID" } else { part })
+            .collect();
         all.push_str(&format!("\n{} {} {}", call.method, path.join("/"), call.body));
     }
     all.push_str(&format!("\n{:?}", app.gitlab.labels("acme/api", iid)));
@@ -118,7 +137,11 @@ fn places(app: &TestApp, note: &str) -> BTreeSet<String> {
             let world = app.gitlab.world();
             assert_eq!(world.head(project).id, commit, "{link} is not at the head");
             assert!(world.head(project).tree.contains_key(path), "{link} names no file");
-            let numbers = lines.is_empty() || lines.trim_start_matches('L').split('-').all(|n| n.trim_start_matches('L').parse::<u32>().is_ok());
+            let numbers = lines.is_empty()
+                || lines
+                    .trim_start_matches('L')
+                    .split('-')
+                    .all(|n| n.trim_start_matches('L').parse::<u32>().is_ok());
             assert!(numbers, "{link} names no lines");
             format!("{project}:{path}#{lines}")
         })
@@ -157,19 +180,26 @@ async fn prose_changes_no_byte_of_what_is_sent() {
         }
         let sent = sent(&app, iid);
         // Prose is what the question is made of, so it has a say in what is chosen: an answer, the gap, nothing.
-        let chosen = (at, app.labelled("acme/api", iid), places(&app, &app.notes("acme/api", iid).join("\n")));
+        let chosen =
+            (at, app.labelled("acme/api", iid), places(&app, &app.notes("acme/api", iid).join("\n")));
         // The issue leaves the bot's hands, so that later rounds do not ask it again.
         app.gitlab.add_labels("acme/api", iid, "ines", &["signpost::off"]).await;
         app.drain().await;
         match seen.get(&chosen) {
             Some(first) => {
                 compared += 1;
-                assert_eq!(&sent, first, "round {round} of seed {seed}: prose came through, with {chosen:?} chosen:\n{text}");
+                assert_eq!(
+                    &sent, first,
+                    "round {round} of seed {seed}: prose came through, with {chosen:?} chosen:\n{text}"
+                );
             }
             None => drop(seen.insert(chosen, sent)),
         }
     }
-    eprintln!("interference: {compared} of {rounds} threads compared with {} outcomes, no byte differs", seen.len());
+    eprintln!(
+        "interference: {compared} of {rounds} threads compared with {} outcomes, no byte differs",
+        seen.len()
+    );
     assert!(compared * 2 > rounds, "most mutations leave the chosen place as it is: {compared} of {rounds}");
     app.finish().await;
 }

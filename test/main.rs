@@ -9,6 +9,7 @@ mod gitlab;
 mod gitlab_client;
 mod interference;
 mod layers;
+mod leaks;
 mod postgres;
 mod reply;
 mod resolve;

@@ -134,6 +134,11 @@ def fault(source, mutant):
     return text.replace(old, new) if text.count(old) == 1 else None
 
 
+def not_sources(folder, names):
+    """What need not be copied: at the top, where `target` is no module."""
+    return {".git", "target"} & set(names) if pathlib.Path(folder) == ROOT else set()
+
+
 def run(copy, target, mutant):
     name, path, _, _, tests = mutant
     whole = copy / path
@@ -174,7 +179,7 @@ def main():
     missed = []
     try:
         copy = folder / "tree"
-        shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".git", "target", "*.db*"), symlinks=True)
+        shutil.copytree(ROOT, copy, ignore=not_sources, symlinks=True)
         for mutant in mutants:
             outcome, began = run(copy, target, mutant)
             print(f"{mutant[0]:36} {outcome} ({time.monotonic() - began:.0f} s)", flush=True)

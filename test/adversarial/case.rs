@@ -65,7 +65,7 @@ pub struct Case {
 }
 
 /// Templates of more combinations than this are crowds.
-const MANY: usize = 12;
+const MANY: usize = 36;
 
 /// What must come of the thread that the case asks in.
 #[derive(Clone, Debug, Deserialize)]
@@ -118,7 +118,8 @@ impl Template {
         }
         let many = all.len() > MANY;
         let with = |(id, mut chosen): (String, Map<String, Value>)| {
-            let made: Vec<(String, Value)> = self.with.iter().map(|(k, v)| (k.clone(), fill(v, &chosen))).collect();
+            let made: Vec<(String, Value)> =
+                self.with.iter().map(|(k, v)| (k.clone(), fill(v, &chosen))).collect();
             chosen.extend(made);
             self.case(id, &chosen, many)
         };
@@ -171,7 +172,8 @@ fn fill(value: &Value, chosen: &Map<String, Value>) -> Value {
 }
 
 fn fill_text(text: &str, chosen: &Map<String, Value>) -> Value {
-    let whole = text.strip_prefix("{{").and_then(|t| t.strip_suffix("}}")).and_then(|name| look_up(name, chosen));
+    let whole =
+        text.strip_prefix("{{").and_then(|t| t.strip_suffix("}}")).and_then(|name| look_up(name, chosen));
     if let Some(value) = whole {
         return fill(value, chosen);
     }

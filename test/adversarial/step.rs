@@ -15,39 +15,141 @@ use crate::gitlab::{BOT, Change, Fault, Level, Merge, Switch, Visibility, World}
 #[serde(rename_all = "snake_case")]
 pub enum Step {
     Project(Project),
-    Group { path: String, visibility: Option<String> },
-    User { name: String, called: Option<String> },
-    Member { of: String, user: String, level: String },
+    Group {
+        path: String,
+        visibility: Option<String>,
+    },
+    User {
+        name: String,
+        called: Option<String>,
+    },
+    Member {
+        of: String,
+        user: String,
+        level: String,
+    },
     Commit(Commit),
     Amend(Commit),
-    ForcePush { r#in: String, branch: String, to: String },
-    DeleteBranch { r#in: String, branch: String },
-    DefaultBranch { r#in: String, branch: String },
-    Tag { r#in: String, name: String, at: String },
+    ForcePush {
+        r#in: String,
+        branch: String,
+        to: String,
+    },
+    DeleteBranch {
+        r#in: String,
+        branch: String,
+    },
+    DefaultBranch {
+        r#in: String,
+        branch: String,
+    },
+    Tag {
+        r#in: String,
+        name: String,
+        at: String,
+    },
     Propose(Proposal),
-    Merge { r#in: String, mr: String, by: Option<String>, how: Option<String> },
-    CloseMr { r#in: String, mr: String, by: Option<String> },
+    Merge {
+        r#in: String,
+        mr: String,
+        by: Option<String>,
+        how: Option<String>,
+    },
+    CloseMr {
+        r#in: String,
+        mr: String,
+        by: Option<String>,
+    },
     Issue(Issue),
     Ask(Issue),
-    Comment { on: Option<String>, by: Option<String>, text: String, #[serde(default)] internal: bool },
-    Edit { on: Option<String>, by: Option<String>, title: Option<String>, text: Option<String> },
-    Close { on: Option<String>, by: Option<String> },
-    Reopen { on: Option<String>, by: Option<String> },
-    Label { on: Option<String>, by: Option<String>, #[serde(default)] add: Vec<String>, #[serde(default)] remove: Vec<String> },
-    NewLabel { group: String, name: String },
-    Award { on: Option<String>, by: Option<String>, emoji: String },
-    Lock { on: Option<String> },
-    Confidential { on: Option<String> },
-    Move { on: Option<String>, to: String },
-    RenameProject { path: String, to: String },
-    Transfer { path: String, to: String },
-    Archive { path: String },
-    DeleteProject { path: String },
-    Fork { path: String, into: String, #[serde(default)] sealed: bool },
-    Share { path: String, with: String },
-    Visibility { path: String, to: String },
-    Access { path: String, repository: Option<String>, merge_requests: Option<String>, issues: Option<String> },
-    Meanwhile { ask: Issue, before: String, #[serde(default)] skip: usize },
+    Comment {
+        on: Option<String>,
+        by: Option<String>,
+        text: String,
+        #[serde(default)]
+        internal: bool,
+    },
+    Edit {
+        on: Option<String>,
+        by: Option<String>,
+        title: Option<String>,
+        text: Option<String>,
+    },
+    Close {
+        on: Option<String>,
+        by: Option<String>,
+    },
+    Reopen {
+        on: Option<String>,
+        by: Option<String>,
+    },
+    Label {
+        on: Option<String>,
+        by: Option<String>,
+        #[serde(default)]
+        add: Vec<String>,
+        #[serde(default)]
+        remove: Vec<String>,
+    },
+    NewLabel {
+        group: String,
+        name: String,
+    },
+    Award {
+        on: Option<String>,
+        by: Option<String>,
+        emoji: String,
+    },
+    Lock {
+        on: Option<String>,
+    },
+    Confidential {
+        on: Option<String>,
+    },
+    Move {
+        on: Option<String>,
+        to: String,
+    },
+    RenameProject {
+        path: String,
+        to: String,
+    },
+    Transfer {
+        path: String,
+        to: String,
+    },
+    Archive {
+        path: String,
+    },
+    DeleteProject {
+        path: String,
+    },
+    Fork {
+        path: String,
+        into: String,
+        #[serde(default)]
+        sealed: bool,
+    },
+    Share {
+        path: String,
+        with: String,
+    },
+    Visibility {
+        path: String,
+        to: String,
+    },
+    Access {
+        path: String,
+        repository: Option<String>,
+        merge_requests: Option<String>,
+        issues: Option<String>,
+    },
+    Meanwhile {
+        ask: Issue,
+        before: String,
+        #[serde(default)]
+        skip: usize,
+    },
     Wait,
 }
 
@@ -138,7 +240,14 @@ const ASK: &str = "ask";
 impl<'a> Stage<'a> {
     pub fn new(app: &'a TestApp, words: BTreeMap<String, String>) -> Stage<'a> {
         let infra = app.gitlab.world().project("acme/infra").id;
-        Stage { app, words, named: BTreeMap::new(), threads: BTreeMap::new(), opened: Vec::new(), sealed: vec![infra] }
+        Stage {
+            app,
+            words,
+            named: BTreeMap::new(),
+            threads: BTreeMap::new(),
+            opened: Vec::new(),
+            sealed: vec![infra],
+        }
     }
 
     /// Begins a case: what the last one named is forgotten.
@@ -165,7 +274,8 @@ impl<'a> Stage<'a> {
             text = replace(&text, |name| self.value(name));
         }
         // `{{` may be meant, but a name may not.
-        let unknown = text.find("{{").is_some_and(|at| text[at + 2..].starts_with(|c: char| c.is_ascii_lowercase()));
+        let unknown =
+            text.find("{{").is_some_and(|at| text[at + 2..].starts_with(|c: char| c.is_ascii_lowercase()));
         assert!(!unknown, "something in {text:?} is not known");
         text
     }
@@ -214,7 +324,8 @@ impl<'a> Stage<'a> {
 
     async fn step(&mut self, raw: &Value) {
         // The steps inside know more than is known now.
-        let nested = |key: &str| raw.get(key).and_then(|body| body.get("steps")).and_then(Value::as_array).cloned();
+        let nested =
+            |key: &str| raw.get(key).and_then(|body| body.get("steps")).and_then(Value::as_array).cloned();
         if let Some(steps) = nested("repeat") {
             let times = raw["repeat"]["times"].as_u64().expect("a number of times");
             for i in 1..=times {
@@ -289,7 +400,8 @@ impl<'a> Stage<'a> {
             app.gitlab.faults().clear();
             assert!(struck, "the bot never called {before}");
             for step in steps {
-                let step: Step = serde_json::from_value(self.fill(step)).unwrap_or_else(|why| panic!("{why}: {step}"));
+                let step: Step =
+                    serde_json::from_value(self.fill(step)).unwrap_or_else(|why| panic!("{why}: {step}"));
                 self.act(step);
             }
         };
@@ -375,7 +487,11 @@ impl Hand<'_> {
         match step {
             Step::Comment { on, by, text, internal } => {
                 let (project, iid) = self.on(&on);
-                let place = if internal { crate::gitlab::world::notes::Place::Internal } else { crate::gitlab::world::notes::Place::Alone };
+                let place = if internal {
+                    crate::gitlab::world::notes::Place::Internal
+                } else {
+                    crate::gitlab::world::notes::Place::Alone
+                };
                 self.world.comment_at(&project, iid, or(&by, "eve"), &text, place);
             }
             Step::Edit { on, by, title, text } => {
@@ -480,7 +596,8 @@ impl Hand<'_> {
     }
 
     fn issue(&mut self, issue: Issue, name: Option<&str>) {
-        let (project, by) = (or(&issue.r#in, HERE), or(&issue.by, if name.is_some() { "mara" } else { "eve" }));
+        let (project, by) =
+            (or(&issue.r#in, HERE), or(&issue.by, if name.is_some() { "mara" } else { "eve" }));
         let iid = self.world.open_issue(project, by, &issue.title, &issue.text);
         let id = self.world.project(project).id;
         if !issue.labels.is_empty() {

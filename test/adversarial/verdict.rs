@@ -44,10 +44,7 @@ struct Before {
 /// Plays a case and judges it.
 pub async fn of(stage: &mut Stage<'_>, case: &Case) -> Verdict {
     let gitlab = &stage.app.gitlab;
-    let before = Before {
-        posted: gitlab.posted_by_bots().len(),
-        effects: gitlab.effects().len(),
-    };
+    let before = Before { posted: gitlab.posted_by_bots().len(), effects: gitlab.effects().len() };
     gitlab.forget_requests();
     stage.begin(&case.id);
     stage.play(&case.steps).await;
@@ -74,9 +71,8 @@ fn broken(stage: &Stage<'_>, case: &Case, before: &Before) -> Option<String> {
     if let Some(effect) = gitlab.effects().get(before.effects) {
         return Some(format!("a note acts: {effect:?}"));
     }
-    let read = |path: &str| {
-        stage.sealed.iter().any(|id| path.starts_with(&format!("/projects/{id}/repository")))
-    };
+    let read =
+        |path: &str| stage.sealed.iter().any(|id| path.starts_with(&format!("/projects/{id}/repository")));
     let calls = gitlab.requests();
     if let Some(call) = calls.iter().find(|call| read(&call.path)) {
         return Some(format!("sealed content was asked for: {} {}?{}", call.method, call.path, call.query));
@@ -120,7 +116,8 @@ async fn expected(stage: &Stage<'_>, case: &Case) -> Verdict {
     }
     let found = if silent { "nothing".to_owned() } else { format!("label {labelled}, notes {notes:#?}") };
     let trail = stage.app.trail(&project, iid).await;
-    let why = format!("expected {:?}, found {found}; {}", case.expect, trail.last().cloned().unwrap_or_default());
+    let why =
+        format!("expected {:?}, found {found}; {}", case.expect, trail.last().cloned().unwrap_or_default());
     match cited.is_empty() && notes.iter().all(|note| !note.contains("blockquote") && !note.contains("```")) {
         true => Verdict::Missed(why),
         false => Verdict::Broken(why),
@@ -130,5 +127,8 @@ async fn expected(stage: &Stage<'_>, case: &Case) -> Verdict {
 /// The addresses of files that a note links.
 fn links(note: &str) -> Vec<&str> {
     let ends = |c: char| c.is_whitespace() || matches!(c, '>' | '<' | ')' | '"');
-    note.split(ends).filter_map(|word| word.find("http").map(|at| &word[at..])).filter(|l| l.contains("/-/blob/")).collect()
+    note.split(ends)
+        .filter_map(|word| word.find("http").map(|at| &word[at..]))
+        .filter(|l| l.contains("/-/blob/"))
+        .collect()
 }
