@@ -93,7 +93,10 @@ async fn run(database: Database, wanted: impl Fn(usize, &Case) -> bool) {
         let Some(done) = running.join_next().await else { break };
         played.extend(done.expect("the stage itself holds"));
     }
-    report(database, &played, began.elapsed());
+    assert!(!played.is_empty() || database == Database::Postgres, "no case is called so");
+    if !played.is_empty() {
+        report(database, &played, began.elapsed());
+    }
 }
 
 fn report(database: Database, played: &[Played], took: Duration) {
@@ -114,18 +117,25 @@ fn report(database: Database, played: &[Played], took: Duration) {
     assert!(wrong.is_empty(), "{} of {cases}:\n{}", wrong.len(), wrong.join("\n"));
 }
 
+fn today() -> usize {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    (since.expect("after 1970").as_secs() / 86_400) as usize
+}
+
+/// Every case, but of the crowds of combinations only every other one, the others on the next day.
+/// `SIGNPOST_ADVERSARIAL=all` plays all.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn sqlite() {
-    run(Database::Sqlite, |_, _| true).await;
+    let all =
+        std::env::var_os("SIGNPOST_ADVERSARIAL").is_some() || std::env::var_os("SIGNPOST_CASE").is_some();
+    run(Database::Sqlite, |at, case| all || !case.one_of_many || (at + today()).is_multiple_of(2)).await;
 }
 
 /// Nothing of the rule depends on the database: a twentieth of the cases, another one each day.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn postgres() {
-    let today =
-        std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("after 1970").as_secs()
-            / 86_400;
-    run(Database::Postgres, |at, _| (at as u64 + today) % 20 == 0).await;
+    let all = std::env::var_os("SIGNPOST_ADVERSARIAL").is_some();
+    run(Database::Postgres, |at, _| all || (at + today()).is_multiple_of(20)).await;
 }
 
 #[test]

@@ -39,17 +39,13 @@ impl fmt::Display for Verdict {
 struct Before {
     posted: usize,
     effects: usize,
-    requests: usize,
 }
 
 /// Plays a case and judges it.
 pub async fn of(stage: &mut Stage<'_>, case: &Case) -> Verdict {
     let gitlab = &stage.app.gitlab;
-    let before = Before {
-        posted: gitlab.posted_by_bots().len(),
-        effects: gitlab.effects().len(),
-        requests: gitlab.requests().len(),
-    };
+    let before = Before { posted: gitlab.posted_by_bots().len(), effects: gitlab.effects().len() };
+    gitlab.forget_requests();
     stage.begin(&case.id);
     stage.play(&case.steps).await;
     let verdict = match broken(stage, case, &before) {
@@ -77,11 +73,12 @@ fn broken(stage: &Stage<'_>, case: &Case, before: &Before) -> Option<String> {
     }
     let read =
         |path: &str| stage.sealed.iter().any(|id| path.starts_with(&format!("/projects/{id}/repository")));
-    let requests = gitlab.requests();
-    requests[before.requests..]
-        .iter()
-        .find(|call| read(&call.path))
-        .map(|call| format!("sealed content was asked for: {} {}?{}", call.method, call.path, call.query))
+    let calls = gitlab.requests();
+    if let Some(call) = calls.iter().find(|call| read(&call.path)) {
+        return Some(format!("sealed content was asked for: {} {}?{}", call.method, call.path, call.query));
+    }
+    let strange = calls.iter().find(|call| !call.routed);
+    strange.map(|call| format!("GitLab has no such address: {} {}", call.method, call.path))
 }
 
 /// Words and nothing between them, so that no punctuation hides them.
