@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
@@ -63,14 +63,16 @@ async fn post(client: &reqwest::Client, url: &str, token: &str, iid: u64) -> Opt
 }
 
 /// Posts the hooks, 50 at a time, and returns those that were acknowledged and how long each answer took.
-async fn storm(url: &str, token: &str, iids: Vec<u64>) -> (BTreeSet<u64>, Vec<Duration>) {
+async fn storm(url: &str, token: &str, iids: Vec<u64>, taken: &AtomicUsize) -> (BTreeSet<u64>, Vec<Duration>) {
     use futures_util::StreamExt as _;
     let client = reqwest::Client::builder().build().expect("a client");
     let one = |iid: u64| {
         let client = &client;
         async move {
             let began = Instant::now();
-            (iid, post(client, url, token, iid).await, began.elapsed())
+            let answer = post(client, url, token, iid).await;
+            taken.fetch_add(usize::from(answer.is_some()), Ordering::SeqCst);
+            (iid, answer, began.elapsed())
         }
     };
     let answers: Vec<_> = futures_util::stream::iter(iids).map(one).buffer_unordered(50).collect().await;
@@ -86,11 +88,13 @@ async fn a_storm_while_gitlab_hangs_loses_nothing_to_kill_9() {
     let serving = site.serve().await;
     let url = serving.hook_url();
     let sent: Vec<u64> = (1..=1000).collect();
+    let taken = Arc::new(AtomicUsize::new(0));
     let posting = tokio::spawn({
-        let (url, token, sent) = (url.clone(), token.clone(), sent.clone());
-        async move { storm(&url, &token, sent).await }
+        let (url, token, sent, taken) = (url.clone(), token.clone(), sent.clone(), taken.clone());
+        async move { storm(&url, &token, sent, &taken).await }
     });
-    tokio::time::sleep(Duration::from_millis(100 + random(900))).await;
+    let moment = 50 + random(800) as usize;
+    wait_for("some are taken", || taken.load(Ordering::SeqCst) >= moment).await;
     serving.kill().await;
     let (acknowledged, _) = posting.await.expect("posted");
     let serving = site.serve().await;
@@ -105,7 +109,7 @@ async fn a_storm_while_gitlab_hangs_loses_nothing_to_kill_9() {
         );
     }
     let rest: Vec<u64> = sent.iter().copied().filter(|iid| !acknowledged.contains(iid)).collect();
-    let (late, mut times) = storm(&url, &token, rest.clone()).await;
+    let (late, mut times) = storm(&url, &token, rest.clone(), &taken).await;
     assert_eq!(late.len(), rest.len(), "every one gets its 2xx");
     times.sort();
     println!(
@@ -147,7 +151,7 @@ async fn sigterm_finishes_what_is_being_done_and_loses_nothing() {
     let (site, token) = signed_site().await;
     site.gitlab.with_hook(&site.hook_url(), Some(&token));
     let serving = site.serve().await;
-    wait_for("the corpus is read", || serving.log().matches("project_synced").count() >= 3).await;
+    serving.wait_for_corpus().await;
     site.gitlab.faults().set_latency(Duration::from_millis(60));
     let mut asked = Vec::new();
     for _ in 0..6 {
@@ -161,7 +165,7 @@ async fn sigterm_finishes_what_is_being_done_and_loses_nothing() {
     assert_eq!(store.due(Clock::System.now()).await.expect("the store") > 0, !all_done(&site.gitlab, &asked));
     store.close().await;
     let serving = site.serve().await;
-    wait_for("each has its label", || all_done(&site.gitlab, &asked)).await;
+    serving.wait_for("each has its label", |_| all_done(&site.gitlab, &asked)).await;
     assert!(serving.log().len() >= log);
     assert_once(&site.gitlab, &asked);
     serving.kill().await;

@@ -171,6 +171,20 @@ impl Serving {
         std::fs::read_to_string(&self.log).unwrap_or_default()
     }
 
+    /// Waits until `done` says so; panics with `what` and the log after a minute.
+    pub async fn wait_for(&self, what: &str, mut done: impl FnMut(&Serving) -> bool) {
+        let began = Instant::now();
+        while !done(self) {
+            assert!(began.elapsed() < PATIENCE, "in vain: {what}\n{}", self.log());
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+
+    /// Waits until the corpus of the ordinary world was read.
+    pub async fn wait_for_corpus(&self) {
+        self.wait_for("the corpus is read", |it| it.log().matches("project_synced").count() >= 3).await;
+    }
+
     /// Its process id.
     pub fn id(&self) -> u32 {
         self.child.id().expect("it runs")
@@ -200,6 +214,6 @@ pub async fn wait_for(what: &str, mut done: impl FnMut() -> bool) {
     let began = Instant::now();
     while !done() {
         assert!(began.elapsed() < PATIENCE, "in vain: {what}");
-        tokio::time::sleep(Duration::from_millis(30)).await;
+        tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }
