@@ -1,7 +1,7 @@
 //! Killed at any moment, stopped politely, doubled by mistake: nothing acknowledged is lost, nothing is done twice.
 //!
 //! `SIGNPOST_CHAOS_ROUNDS` is how many times the chaos kills (3 by default); `SIGNPOST_CHAOS_ISSUES` how many
-//! issues are opened meanwhile.
+//! issues are opened meanwhile (two for each kill by default).
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use tokio::sync::Mutex;
 use crate::gitlab::hook::Delivery;
 use crate::gitlab::{FakeGitLab, Fault, World, hook};
 use crate::postgres;
-use crate::process::{Serving, Site, free_port, wait_for};
+use crate::process::{PATIENCE, Serving, Site, free_port, wait_for};
 use crate::walk::{HOW, HOW_MORE, NOWHERE, NOWHERE_MORE};
 
 fn setting(name: &str, default: u64) -> u64 {
@@ -127,7 +127,7 @@ async fn a_storm_while_gitlab_hangs_loses_nothing_to_kill_9() {
     let serving = site.serve().await;
     let began = Instant::now();
     while store.depth().await.expect("the store").ready > 0 {
-        assert!(began.elapsed() < Duration::from_secs(60), "the queue does not drain");
+        assert!(began.elapsed() < PATIENCE, "the queue does not drain");
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
     let looked = site.gitlab.requests_to("GET", "/projects/101/issues/*");
@@ -255,7 +255,8 @@ async fn lapse(database: &str, dead: u32) {
 
 /// Issues are opened while replicas are killed and GitLab misbehaves; at the end each has its one outcome.
 async fn chaos(site: &Site, database: &str, replicas: usize) {
-    let (rounds, issues) = (setting("SIGNPOST_CHAOS_ROUNDS", 3), setting("SIGNPOST_CHAOS_ISSUES", 12));
+    let rounds = setting("SIGNPOST_CHAOS_ROUNDS", 3);
+    let issues = setting("SIGNPOST_CHAOS_ISSUES", 2 * rounds);
     let environment = [("SIGNPOST_DATABASE__URL", database)];
     let start = async || site.serve_at((free_port(), free_port()), &environment).await;
     site.gitlab.send_at_once(false);
@@ -271,7 +272,7 @@ async fn chaos(site: &Site, database: &str, replicas: usize) {
     };
     let began = Instant::now();
     while !synced().await {
-        assert!(began.elapsed() < Duration::from_secs(60), "the corpus is not read");
+        assert!(began.elapsed() < PATIENCE, "the corpus is not read");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     let pumping = tokio::spawn(pump(site.gitlab.clone(), running.clone(), stop.clone()));

@@ -314,7 +314,7 @@ async fn while_postgres_is_away_it_says_503_and_why_and_comes_back_by_itself() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn while_sqlite_takes_nothing_it_says_503() {
-    let mut app = TestApp::start(Database::Sqlite, World::acme()).await;
+    let mut app = TestApp::start_with(Database::Sqlite, World::acme(), |_| {}).await;
     app.store().close().await;
     assert_eq!(get(&format!("{}/readyz", base(&app))).await, (503, "the database does not answer\n".into()));
     assert_eq!(knock(&app, "lost", opened(5)).await.0, 503);

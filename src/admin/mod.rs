@@ -49,8 +49,6 @@ pub struct Admin {
     pub gitlab: Option<GitLab>,
     /// Who may read it.
     pub access: Access,
-    /// Whose requests are counted on the page of metrics.
-    pub gitlab: Option<GitLab>,
 }
 
 impl Admin {
@@ -64,7 +62,6 @@ impl Admin {
             titles: Some(Arc::new(world.gitlab.clone())),
             gitlab: Some(world.gitlab.clone()),
             access: Access::new(&world.config, token),
-            gitlab: Some(world.gitlab.clone()),
         }
     }
 }
