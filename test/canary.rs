@@ -45,10 +45,12 @@ async fn no_secret_and_no_strangers_word_is_in_metrics_logs_or_dumps() {
     let answered =
         site.gitlab.open_issue("acme/api", "mara", &title, &format!("{canary} {NOWHERE_MORE}")).await;
     let gitlab = site.gitlab.clone();
-    serving.wait_for("the question is decided", |_| {
-        !gitlab.bot_notes("acme/api", answered).is_empty() || !gitlab.labels("acme/api", answered).is_empty()
-    })
-    .await;
+    serving
+        .wait_for("the question is decided", |_| {
+            !gitlab.bot_notes("acme/api", answered).is_empty()
+                || !gitlab.labels("acme/api", answered).is_empty()
+        })
+        .await;
     site.gitlab.comment("acme/api", answered, "eve", &format!("{canary} says: look at {canary}.md")).await;
     // A refused delivery, a broken one and a failing GitLab are logged too.
     let refused =

@@ -63,7 +63,12 @@ async fn post(client: &reqwest::Client, url: &str, token: &str, iid: u64) -> Opt
 }
 
 /// Posts the hooks, 50 at a time, and returns those that were acknowledged and how long each answer took.
-async fn storm(url: &str, token: &str, iids: Vec<u64>, taken: &AtomicUsize) -> (BTreeSet<u64>, Vec<Duration>) {
+async fn storm(
+    url: &str,
+    token: &str,
+    iids: Vec<u64>,
+    taken: &AtomicUsize,
+) -> (BTreeSet<u64>, Vec<Duration>) {
     use futures_util::StreamExt as _;
     let client = reqwest::Client::builder().build().expect("a client");
     let one = |iid: u64| {
