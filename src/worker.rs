@@ -13,8 +13,8 @@ use crate::answer::{self, WalkError, World};
 use crate::clock::Millis;
 use crate::reask;
 use crate::store::queue::{Claim, LEASE, Place};
-use crate::store::setting::GROUP_READ;
-use crate::sync::{SyncError, Syncer};
+use crate::store::setting::{CORPUS_READY, GROUP_READ};
+use crate::sync::{SyncError, Syncer, embed_some};
 use crate::telemetry::Metrics;
 
 /// First wait after a counted failure; doubled by each further one.
@@ -24,6 +24,9 @@ const BACKOFF_MAX: Duration = Duration::from_secs(3600);
 /// First and longest pause of all workers while GitLab is away.
 const AWAY_FIRST: Duration = Duration::from_secs(2);
 const AWAY_MAX: Duration = Duration::from_secs(60);
+/// Sections that get their vectors at once after a push: rounds of so many.
+const EMBED_ROUNDS: usize = 16;
+const EMBED_BATCH: u32 = 16;
 /// How often an idle worker looks at the queue: for what other replicas accepted, and for retries.
 const POLL: Duration = Duration::from_millis(500);
 
@@ -187,6 +190,7 @@ impl Worker {
 
     async fn refresh_project(&self, project: u64) -> Result<&'static str, Failure> {
         let synced = self.syncer.sync_project(project).await?;
+        self.embed_little().await?;
         self.follow().await?;
         if synced.changed.is_empty() && synced.refused.is_none() {
             return Ok("project_unchanged");
@@ -197,6 +201,22 @@ impl Worker {
         }
         reask::touched(&self.world, project, &synced.changed).await?;
         Ok("project_synced")
+    }
+
+    /// What a push changed gets its vectors before the open questions are asked again. A whole corpus that is
+    /// read for the first time is left to the background.
+    async fn embed_little(&self) -> Result<(), Failure> {
+        let world = &self.world;
+        if world.store.setting(CORPUS_READY).await.map_err(SyncError::from)?.is_none() {
+            return Ok(());
+        }
+        for _ in 0..EMBED_ROUNDS {
+            let some = embed_some(&world.store, &world.judge.reader(), &world.clock, EMBED_BATCH).await;
+            if some.map_err(SyncError::from)? == 0 {
+                break;
+            }
+        }
+        Ok(())
     }
 
     async fn follow(&self) -> Result<(), Failure> {

@@ -2,7 +2,7 @@
 //! everything it shows is searched.
 
 use crate::gitlab::{OWNER_TOKEN, World, hook};
-use crate::process::{Site, wait_for};
+use crate::process::Site;
 use crate::walk::{HOW, NOWHERE_MORE};
 
 /// Every metric that alerts and dashboard name.
@@ -39,16 +39,18 @@ async fn no_secret_and_no_strangers_word_is_in_metrics_logs_or_dumps() {
         site.set(name, value);
     }
     let serving = site.serve().await;
-    wait_for("the corpus is read", || serving.log().matches("project_synced").count() >= 3).await;
+    serving.wait_for_corpus().await;
     let canary = "xylophonist-canary";
     let title = format!("{HOW} {canary}");
     let answered =
         site.gitlab.open_issue("acme/api", "mara", &title, &format!("{canary} {NOWHERE_MORE}")).await;
     let gitlab = site.gitlab.clone();
-    wait_for("the question is decided", || {
-        !gitlab.bot_notes("acme/api", answered).is_empty() || !gitlab.labels("acme/api", answered).is_empty()
-    })
-    .await;
+    serving
+        .wait_for("the question is decided", |_| {
+            !gitlab.bot_notes("acme/api", answered).is_empty()
+                || !gitlab.labels("acme/api", answered).is_empty()
+        })
+        .await;
     site.gitlab.comment("acme/api", answered, "eve", &format!("{canary} says: look at {canary}.md")).await;
     // A refused delivery, a broken one and a failing GitLab are logged too.
     let refused =

@@ -194,6 +194,7 @@ async fn what_is_wrong_with_database_corpus_and_queue_is_named() {
 
     let (open, now) = (store(&site).await, Clock::System.now());
     let place = Place::thread(101, 9);
+    open.forget(Place::GROUP).await.expect("the store");
     open.want(place, None, now - 20 * 60_000).await.expect("wanted");
     assert!(assert_fault(&site, "queue").await.contains("20 minutes"));
     let mut claim = open.claim("a worker", now).await.expect("the store").expect("a row");

@@ -1,11 +1,11 @@
 //! Killed at any moment, stopped politely, doubled by mistake: nothing acknowledged is lost, nothing is done twice.
 //!
 //! `SIGNPOST_CHAOS_ROUNDS` is how many times the chaos kills (3 by default); `SIGNPOST_CHAOS_ISSUES` how many
-//! issues are opened meanwhile.
+//! issues are opened meanwhile (two for each kill by default).
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
@@ -16,7 +16,7 @@ use tokio::sync::Mutex;
 use crate::gitlab::hook::Delivery;
 use crate::gitlab::{FakeGitLab, Fault, World, hook};
 use crate::postgres;
-use crate::process::{Serving, Site, free_port, wait_for};
+use crate::process::{PATIENCE, Serving, Site, free_port, wait_for};
 use crate::walk::{HOW, HOW_MORE, NOWHERE, NOWHERE_MORE};
 
 fn setting(name: &str, default: u64) -> u64 {
@@ -63,14 +63,21 @@ async fn post(client: &reqwest::Client, url: &str, token: &str, iid: u64) -> Opt
 }
 
 /// Posts the hooks, 50 at a time, and returns those that were acknowledged and how long each answer took.
-async fn storm(url: &str, token: &str, iids: Vec<u64>) -> (BTreeSet<u64>, Vec<Duration>) {
+async fn storm(
+    url: &str,
+    token: &str,
+    iids: Vec<u64>,
+    taken: &AtomicUsize,
+) -> (BTreeSet<u64>, Vec<Duration>) {
     use futures_util::StreamExt as _;
     let client = reqwest::Client::builder().build().expect("a client");
     let one = |iid: u64| {
         let client = &client;
         async move {
             let began = Instant::now();
-            (iid, post(client, url, token, iid).await, began.elapsed())
+            let answer = post(client, url, token, iid).await;
+            taken.fetch_add(usize::from(answer.is_some()), Ordering::SeqCst);
+            (iid, answer, began.elapsed())
         }
     };
     let answers: Vec<_> = futures_util::stream::iter(iids).map(one).buffer_unordered(50).collect().await;
@@ -86,11 +93,13 @@ async fn a_storm_while_gitlab_hangs_loses_nothing_to_kill_9() {
     let serving = site.serve().await;
     let url = serving.hook_url();
     let sent: Vec<u64> = (1..=1000).collect();
+    let taken = Arc::new(AtomicUsize::new(0));
     let posting = tokio::spawn({
-        let (url, token, sent) = (url.clone(), token.clone(), sent.clone());
-        async move { storm(&url, &token, sent).await }
+        let (url, token, sent, taken) = (url.clone(), token.clone(), sent.clone(), taken.clone());
+        async move { storm(&url, &token, sent, &taken).await }
     });
-    tokio::time::sleep(Duration::from_millis(100 + random(900))).await;
+    let moment = 50 + random(800) as usize;
+    wait_for("some are taken", || taken.load(Ordering::SeqCst) >= moment).await;
     serving.kill().await;
     let (acknowledged, _) = posting.await.expect("posted");
     let serving = site.serve().await;
@@ -105,7 +114,7 @@ async fn a_storm_while_gitlab_hangs_loses_nothing_to_kill_9() {
         );
     }
     let rest: Vec<u64> = sent.iter().copied().filter(|iid| !acknowledged.contains(iid)).collect();
-    let (late, mut times) = storm(&url, &token, rest.clone()).await;
+    let (late, mut times) = storm(&url, &token, rest.clone(), &taken).await;
     assert_eq!(late.len(), rest.len(), "every one gets its 2xx");
     times.sort();
     println!(
@@ -123,7 +132,7 @@ async fn a_storm_while_gitlab_hangs_loses_nothing_to_kill_9() {
     let serving = site.serve().await;
     let began = Instant::now();
     while store.depth().await.expect("the store").ready > 0 {
-        assert!(began.elapsed() < Duration::from_secs(60), "the queue does not drain");
+        assert!(began.elapsed() < PATIENCE, "the queue does not drain");
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
     let looked = site.gitlab.requests_to("GET", "/projects/101/issues/*");
@@ -147,7 +156,7 @@ async fn sigterm_finishes_what_is_being_done_and_loses_nothing() {
     let (site, token) = signed_site().await;
     site.gitlab.with_hook(&site.hook_url(), Some(&token));
     let serving = site.serve().await;
-    wait_for("the corpus is read", || serving.log().matches("project_synced").count() >= 3).await;
+    serving.wait_for_corpus().await;
     site.gitlab.faults().set_latency(Duration::from_millis(60));
     let mut asked = Vec::new();
     for _ in 0..6 {
@@ -161,7 +170,7 @@ async fn sigterm_finishes_what_is_being_done_and_loses_nothing() {
     assert_eq!(store.due(Clock::System.now()).await.expect("the store") > 0, !all_done(&site.gitlab, &asked));
     store.close().await;
     let serving = site.serve().await;
-    wait_for("each has its label", || all_done(&site.gitlab, &asked)).await;
+    serving.wait_for("each has its label", |_| all_done(&site.gitlab, &asked)).await;
     assert!(serving.log().len() >= log);
     assert_once(&site.gitlab, &asked);
     serving.kill().await;
@@ -251,7 +260,8 @@ async fn lapse(database: &str, dead: u32) {
 
 /// Issues are opened while replicas are killed and GitLab misbehaves; at the end each has its one outcome.
 async fn chaos(site: &Site, database: &str, replicas: usize) {
-    let (rounds, issues) = (setting("SIGNPOST_CHAOS_ROUNDS", 3), setting("SIGNPOST_CHAOS_ISSUES", 12));
+    let rounds = setting("SIGNPOST_CHAOS_ROUNDS", 3);
+    let issues = setting("SIGNPOST_CHAOS_ISSUES", 2 * rounds);
     let environment = [("SIGNPOST_DATABASE__URL", database)];
     let start = async || site.serve_at((free_port(), free_port()), &environment).await;
     site.gitlab.send_at_once(false);
@@ -267,7 +277,7 @@ async fn chaos(site: &Site, database: &str, replicas: usize) {
     };
     let began = Instant::now();
     while !synced().await {
-        assert!(began.elapsed() < Duration::from_secs(60), "the corpus is not read");
+        assert!(began.elapsed() < PATIENCE, "the corpus is not read");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     let pumping = tokio::spawn(pump(site.gitlab.clone(), running.clone(), stop.clone()));

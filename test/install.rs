@@ -3,7 +3,7 @@
 use crate::gitlab::world::hooks::{GROUP_SWITCHES, Owner, SWITCHES};
 use crate::gitlab::world::{Hook, World};
 use crate::gitlab::{OWNER_TOKEN, hook};
-use crate::process::{Output, Site, wait_for};
+use crate::process::{Output, Site};
 
 const ON: [&str; 7] = [
     "issues_events",
@@ -70,10 +70,9 @@ async fn from_one_command_to_the_first_answer() {
     // The installer's token was for this command alone.
     site.unset("SIGNPOST_INSTALL_TOKEN");
     let serving = site.serve().await;
-    let settled = "the corpus is read";
-    wait_for(settled, || serving.log().matches("project_synced").count() >= 3).await;
+    serving.wait_for_corpus().await;
     let iid = site.gitlab.open_issue("acme/api", "mara", crate::walk::HOW, crate::walk::HOW_MORE).await;
-    wait_for("the first answer", || !site.gitlab.bot_notes("acme/api", iid).is_empty()).await;
+    serving.wait_for("the first answer", |_| !site.gitlab.bot_notes("acme/api", iid).is_empty()).await;
     let note = site.gitlab.bot_notes("acme/api", iid).remove(0).body;
     assert!(note.contains("/acme/docs/-/blob/") && note.contains("docs/guide/keys.md"), "{note}");
     let check = site.run(&["check"]).await;

@@ -11,8 +11,8 @@ use crate::gitlab::{BOT_TOKEN, FakeGitLab, World};
 
 /// The program that cargo built for this test.
 const PROGRAM: &str = env!("CARGO_BIN_EXE_signpost");
-/// A machine with little to give takes this long for anything at most.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// A machine that does ten other things takes this long for anything at most.
+pub const PATIENCE: Duration = Duration::from_secs(180);
 
 /// A folder with a configuration, an environment, and a GitLab.
 pub struct Site {
@@ -110,7 +110,7 @@ impl Site {
     /// Runs a command of the program to its end.
     pub async fn run(&self, arguments: &[&str]) -> Output {
         let running = self.command().args(arguments).output();
-        let output = tokio::time::timeout(PATIENCE * 2, running).await.expect("it ends").expect("it starts");
+        let output = tokio::time::timeout(PATIENCE, running).await.expect("it ends").expect("it starts");
         Output {
             code: output.status.code(),
             out: String::from_utf8_lossy(&output.stdout).into_owned(),
@@ -171,6 +171,20 @@ impl Serving {
         std::fs::read_to_string(&self.log).unwrap_or_default()
     }
 
+    /// Waits until `done` says so; panics with `what` and the log in the end.
+    pub async fn wait_for(&self, what: &str, mut done: impl FnMut(&Serving) -> bool) {
+        let began = Instant::now();
+        while !done(self) {
+            assert!(began.elapsed() < PATIENCE, "in vain: {what}\n{}", self.log());
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+
+    /// Waits until the corpus of the ordinary world was read.
+    pub async fn wait_for_corpus(&self) {
+        self.wait_for("the corpus is read", |it| it.log().matches("project_synced").count() >= 3).await;
+    }
+
     /// Its process id.
     pub fn id(&self) -> u32 {
         self.child.id().expect("it runs")
@@ -195,11 +209,11 @@ impl Serving {
     }
 }
 
-/// Waits until `done` says so; panics with `what` after a minute.
+/// Waits until `done` says so; panics with `what` in the end.
 pub async fn wait_for(what: &str, mut done: impl FnMut() -> bool) {
     let began = Instant::now();
     while !done() {
         assert!(began.elapsed() < PATIENCE, "in vain: {what}");
-        tokio::time::sleep(Duration::from_millis(30)).await;
+        tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }

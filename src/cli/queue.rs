@@ -33,10 +33,10 @@ pub fn run(args: Args, invocation: &Invocation) -> anyhow::Result<Verdict> {
     let (config, _) = invocation.load()?;
     Invocation::block_on(async {
         let store = Store::open(&config.database.url).await?;
-        if let Some(Act::Unbury) = args.act {
-            let count = store.unbury(Clock::System.now()).await?;
-            println!("{count} rows will be tried again");
-        }
+        let dug_up = match args.act {
+            Some(Act::Unbury) => Some(store.unbury(Clock::System.now()).await?),
+            None => None,
+        };
         let depth = store.depth().await?;
         let buried = store.buried().await?;
         if args.json {
@@ -44,11 +44,14 @@ pub fn run(args: Args, invocation: &Invocation) -> anyhow::Result<Verdict> {
                 .iter()
                 .map(|(place, why, attempts)| json!({ "project": place.project, "iid": place.iid, "failure": why, "attempts": attempts }))
                 .collect();
-            println!("{}", json!({ "ready": depth.ready, "buried": rows }));
+            println!("{}", json!({ "ready": depth.ready, "buried": rows, "unburied": dug_up }));
         } else {
+            if let Some(count) = dug_up {
+                println!("{count} rows will be tried again");
+            }
             println!("{} rows wait, {} are buried", depth.ready, depth.buried);
             for (place, why, attempts) in buried {
-                println!("  project {} issue {}: {why} after {attempts} tries", place.project, place.iid);
+                println!("  {place}: {why} after {attempts} tries");
             }
         }
         store.close().await;

@@ -36,6 +36,16 @@ impl Place {
     }
 }
 
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Place { project: 0, .. } => f.write_str("the list of the group's projects"),
+            Place { project, iid: 0 } => std::write!(f, "the repository of project {project}"),
+            Place { project, iid } => std::write!(f, "project {project} issue {iid}"),
+        }
+    }
+}
+
 /// A row that this worker holds until its lease lapses.
 #[derive(Clone, Debug)]
 pub struct Claim {

@@ -47,7 +47,7 @@ pub(super) async fn look(config: &Config, report: &mut Report) {
             None => report.ok("buried", "none"),
             Some((place, why, _)) => report.fault(
                 "buried",
-                format!("{} rows were given up; the newest: project {} issue {} ({why})", depth.buried, place.project, place.iid),
+                format!("{} rows were given up; the newest: {place} ({why})", depth.buried),
                 "mend the cause, then `signpost queue unbury`",
             ),
         }
