@@ -11,7 +11,7 @@ const WORDS: &str =
 /// What the standing check says after `break_it`, in a world where a stranger wrote [`WORDS`]; nothing when it is
 /// content.
 async fn said(break_it: impl AsyncFnOnce(&TestApp, u64)) -> Option<String> {
-    let app = TestApp::start(Database::Sqlite, World::acme()).await;
+    let app = TestApp::start_with(Database::Sqlite, World::acme(), |_| {}).await;
     let iid = app.ask("acme/api", "eve", "Weekly notes", WORDS).await;
     break_it(&app, iid).await;
     let failed = tokio::spawn(app.finish()).await.err()?.into_panic();

@@ -82,7 +82,7 @@ fn report(
     project: Option<&str>,
 ) -> Value {
     let decision = decide(policy, answer.kind, &answer.judged);
-    let best = answer.judged.first().map_or(0.0, |best| best.together);
+    let best = answer.judged.first().map_or(0.0, |best| best.probability);
     let (name, keys) = match &decision {
         Decision::Answer(keys) => ("answer", keys.clone()),
         Decision::Gap { .. } => ("gap", Vec::new()),
