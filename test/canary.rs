@@ -15,7 +15,7 @@ const METRICS: &[&str] = &[
     "signpost_queue_oldest_seconds ",
     "signpost_corpus_sections ",
     "signpost_corpus_projects{state=\"admitted\"} 3",
-    "signpost_gaps{state=\"gap\"}",
+    "signpost_gaps{state=\"open\"}",
     "signpost_gitlab_requests_total{endpoint=\"GET user\",status=\"200\"}",
     "signpost_gitlab_requests_total{endpoint=\"GET projects/:/issues/:\",status=\"200\"}",
     "signpost_gitlab_seconds_bucket{le=\"0.05\"}",
