@@ -159,7 +159,7 @@ async fn sigterm_finishes_what_is_being_done_and_loses_nothing() {
     serving.wait_for_corpus().await;
     site.gitlab.faults().set_latency(Duration::from_millis(60));
     let mut asked = Vec::new();
-    for _ in 0..6 {
+    for _ in 0..4 {
         asked.push(site.gitlab.open_issue("acme/api", "mara", NOWHERE, NOWHERE_MORE).await);
     }
     let log = serving.log().len();
