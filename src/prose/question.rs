@@ -80,7 +80,10 @@ mod tests {
             (question.title, question.text)
         };
         let of = |title: &str, text: &str| (title.to_owned(), text.to_owned());
-        assert_eq!(parts("@Way-Post how do I rotate keys? We have many."), of("how do I rotate keys?", "We have many."));
+        assert_eq!(
+            parts("@Way-Post how do I rotate keys? We have many."),
+            of("how do I rotate keys?", "We have many.")
+        );
         assert_eq!(parts("Hello @way-post"), of("", "Hello"));
         assert_eq!(parts("@way-post"), of("", ""));
         let long = format!("{}?", "ä".repeat(200));
