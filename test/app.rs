@@ -125,9 +125,7 @@ impl TestApp {
         let folder = tempfile::tempdir().expect("a folder");
         let url = match database {
             Database::Sqlite => format!("sqlite://{}", folder.path().join("signpost.db").display()),
-            Database::Postgres => {
-                tokio::task::spawn_blocking(postgres::create_database).await.expect("a database")
-            }
+            Database::Postgres => tokio::task::spawn_blocking(postgres::create_database).await.expect("a database"),
         };
         let gitlab = FakeGitLab::start(world).await;
         let text = format!(
@@ -166,8 +164,7 @@ impl TestApp {
             signing: vec![SecretString::from(self.token.clone())],
             ..Secrets::default()
         };
-        let app =
-            App::build(self.config.clone(), secrets, self.clock.clone()).await.expect("the program starts");
+        let app = App::build(self.config.clone(), secrets, self.clock.clone()).await.expect("the program starts");
         for (port, router) in [(self.ports.0, app.public()), (self.ports.1, app.admin())] {
             let listener = TcpListener::bind(("127.0.0.1", port)).await.expect("the port is free again");
             let server = tokio::spawn(async move { axum::serve(listener, router).await });
@@ -210,9 +207,7 @@ impl TestApp {
         for _ in 0..50 {
             self.gitlab.deliver().await;
             self.app().drain().await.expect("the queue");
-            if self.gitlab.deliver().await == 0
-                && self.store().due(self.clock.now()).await.expect("the queue") == 0
-            {
+            if self.gitlab.deliver().await == 0 && self.store().due(self.clock.now()).await.expect("the queue") == 0 {
                 return;
             }
         }
@@ -310,3 +305,4 @@ async fn free_port() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     listener.local_addr().expect("an address").port()
 }
+

@@ -106,11 +106,7 @@ fn load(args: &Args) -> anyhow::Result<Vec<Set>> {
     for (corpus, cases) in args.corpus.iter().zip(&args.cases) {
         let folder = Folder::read(corpus)?;
         let names = Names::of(&folder);
-        let how = Indexing {
-            tuning: Tuning::default(),
-            cache: cache.as_mut(),
-            dense: !args.lexical && !args.shortlist,
-        };
+        let how = Indexing { tuning: Tuning::default(), cache: cache.as_mut(), dense: !args.lexical && !args.shortlist };
         let local = Local::index(folder, judge.clone(), how)?;
         sets.push(Set { name: corpus.display().to_string(), local, names, cases: cases::read(cases)? });
         if let Some(cache) = &cache {

@@ -105,10 +105,7 @@ impl Endpoint {
         clock: Clock,
     ) -> Result<Endpoint, Unusable> {
         let mut url = base.clone();
-        url.path_segments_mut()
-            .map_err(|()| Unusable::Address)?
-            .pop_if_empty()
-            .extend(["chat", "completions"]);
+        url.path_segments_mut().map_err(|()| Unusable::Address)?.pop_if_empty().extend(["chat", "completions"]);
         // A redirect would carry the question to somewhere that nobody configured.
         let client = reqwest::Client::builder()
             .timeout(timeout)
@@ -153,8 +150,7 @@ impl Endpoint {
         judged: Vec<Judged>,
     ) -> Vec<Judged> {
         let opinions = self.opinions(handle, question, candidates);
-        let by_key: HashMap<u64, Opinion> =
-            candidates.iter().map(|candidate| candidate.key).zip(opinions).collect();
+        let by_key: HashMap<u64, Opinion> = candidates.iter().map(|candidate| candidate.key).zip(opinions).collect();
         let mut judged: Vec<Judged> = judged
             .into_iter()
             .map(|mut one| {
@@ -181,8 +177,7 @@ impl Endpoint {
     /// The body of the answer; `None` for anything but a 200 of bounded size in time.
     async fn post(&self, asked: &str, shown: &[Shown<'_>]) -> Option<Vec<u8>> {
         let passages = shown.iter().map(|shown| (shown.heading.as_str(), shown.text));
-        let mut request =
-            self.client.post(self.url.clone()).json(&wire::request(&self.model, asked, passages));
+        let mut request = self.client.post(self.url.clone()).json(&wire::request(&self.model, asked, passages));
         if let Some(key) = &self.key {
             request = request.bearer_auth(key.expose_secret());
         }
