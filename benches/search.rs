@@ -34,7 +34,10 @@ impl Random {
     fn word(&mut self) -> String {
         let uniform = (self.next() >> 11) as f64 / (1_u64 << 53) as f64;
         let rank = (VOCABULARY as f64).powf(uniform) as usize;
-        let syllables = ["ka", "lo", "mi", "ter", "su", "pon", "ra", "vel", "dis", "con", "fig", "ur", "ex", "ing", "qua", "bro"];
+        let syllables = [
+            "ka", "lo", "mi", "ter", "su", "pon", "ra", "vel", "dis", "con", "fig", "ur", "ex", "ing", "qua",
+            "bro",
+        ];
         let mut word = String::new();
         let mut rest = rank + 16;
         while rest > 0 {
@@ -49,7 +52,8 @@ impl Random {
     }
 
     fn vector(&mut self) -> Vector {
-        let values: Vec<f32> = (0..DIM).map(|_| (self.next() >> 40) as f32 / (1 << 23) as f32 - 1.0).collect();
+        let values: Vec<f32> =
+            (0..DIM).map(|_| (self.next() >> 40) as f32 / (1 << 23) as f32 - 1.0).collect();
         Vector::quantise(&values)
     }
 }

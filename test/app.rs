@@ -32,6 +32,9 @@ pub enum Database {
 /// Runs the same test on both databases.
 macro_rules! on_both {
     ($(#[$meta:meta])* async fn $name:ident($app:ident: TestApp, $world:expr) $body:block) => {
+        on_both! { $(#[$meta])* async fn $name($app: TestApp, $world, |_| {}) $body }
+    };
+    ($(#[$meta:meta])* async fn $name:ident($app:ident: TestApp, $world:expr, $shape:expr) $body:block) => {
         mod $name {
             #[allow(unused_imports, reason = "not every test uses what stands around it")]
             use super::*;
@@ -41,7 +44,7 @@ macro_rules! on_both {
             $(#[$meta])*
             #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn sqlite() {
-                let mut app = crate::app::TestApp::start(crate::app::Database::Sqlite, $world).await;
+                let mut app = crate::app::TestApp::start_with(crate::app::Database::Sqlite, $world, $shape).await;
                 run(&mut app).await;
                 app.finish().await;
             }
@@ -49,7 +52,7 @@ macro_rules! on_both {
             $(#[$meta])*
             #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn postgres() {
-                let mut app = crate::app::TestApp::start(crate::app::Database::Postgres, $world).await;
+                let mut app = crate::app::TestApp::start_with(crate::app::Database::Postgres, $world, $shape).await;
                 run(&mut app).await;
                 app.finish().await;
             }
@@ -114,18 +117,15 @@ pub struct TestApp {
 }
 
 impl TestApp {
-    /// Starts the program on `database` with the world's corpus read.
-    pub async fn start(database: Database, world: World) -> TestApp {
-        TestApp::start_with(database, world, |_| {}).await
-    }
-
-    /// The same with another configuration.
+    /// Starts the program on `database` with the world's corpus read and a configuration of its own.
     pub async fn start_with(database: Database, world: World, shape: impl FnOnce(&mut Config)) -> TestApp {
         let _ = log();
         let folder = tempfile::tempdir().expect("a folder");
         let url = match database {
             Database::Sqlite => format!("sqlite://{}", folder.path().join("signpost.db").display()),
-            Database::Postgres => tokio::task::spawn_blocking(postgres::create_database).await.expect("a database"),
+            Database::Postgres => {
+                tokio::task::spawn_blocking(postgres::create_database).await.expect("a database")
+            }
         };
         let gitlab = FakeGitLab::start(world).await;
         let text = format!(
@@ -159,18 +159,23 @@ impl TestApp {
 
     /// Starts the program on what is there: the same database, the same addresses.
     pub async fn up(&mut self) {
-        let secrets = Secrets {
-            gitlab: Some(SecretString::from(BOT_TOKEN)),
-            signing: vec![SecretString::from(self.token.clone())],
-            ..Secrets::default()
-        };
-        let app = App::build(self.config.clone(), secrets, self.clock.clone()).await.expect("the program starts");
+        let app = self.another().await;
         for (port, router) in [(self.ports.0, app.public()), (self.ports.1, app.admin())] {
             let listener = TcpListener::bind(("127.0.0.1", port)).await.expect("the port is free again");
             let server = tokio::spawn(async move { axum::serve(listener, router).await });
             self.servers.push(server.abort_handle());
         }
         self.app = Some(app);
+    }
+
+    /// Another process of the program on the same database: a second replica, where that is allowed.
+    pub async fn another(&self) -> App {
+        let secrets = Secrets {
+            gitlab: Some(SecretString::from(BOT_TOKEN)),
+            signing: vec![SecretString::from(self.token.clone())],
+            ..Secrets::default()
+        };
+        App::build(self.config.clone(), secrets, self.clock.clone()).await.expect("the program starts")
     }
 
     /// Stops the program where it is, as a crash would, and starts it again.
@@ -207,7 +212,9 @@ impl TestApp {
         for _ in 0..50 {
             self.gitlab.deliver().await;
             self.app().drain().await.expect("the queue");
-            if self.gitlab.deliver().await == 0 && self.store().due(self.clock.now()).await.expect("the queue") == 0 {
+            if self.gitlab.deliver().await == 0
+                && self.store().due(self.clock.now()).await.expect("the queue") == 0
+            {
                 return;
             }
         }
@@ -281,7 +288,7 @@ impl TestApp {
     }
 
     /// Every byte at rest, as text.
-    async fn stored(&self) -> String {
+    pub async fn stored(&self) -> String {
         let mut all = String::new();
         match self.store() {
             Store::Sqlite { .. } => {
@@ -305,4 +312,3 @@ async fn free_port() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     listener.local_addr().expect("an address").port()
 }
-

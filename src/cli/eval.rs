@@ -106,7 +106,11 @@ fn load(args: &Args) -> anyhow::Result<Vec<Set>> {
     for (corpus, cases) in args.corpus.iter().zip(&args.cases) {
         let folder = Folder::read(corpus)?;
         let names = Names::of(&folder);
-        let how = Indexing { tuning: Tuning::default(), cache: cache.as_mut(), dense: !args.lexical && !args.shortlist };
+        let how = Indexing {
+            tuning: Tuning::default(),
+            cache: cache.as_mut(),
+            dense: !args.lexical && !args.shortlist,
+        };
         let local = Local::index(folder, judge.clone(), how)?;
         sets.push(Set { name: corpus.display().to_string(), local, names, cases: cases::read(cases)? });
         if let Some(cache) = &cache {
@@ -124,7 +128,7 @@ fn report(args: &Args, rows: &[Row<'_>], total: &Figures, trials: &[Vec<Trial>])
         let mut row = figures.json();
         row["corpus"] = json!(set.name);
         row["files"] = json!(set.local.folder.files.len());
-        row["sections"] = json!(set.local.len());
+        row["sections"] = json!(set.local.sections());
         row["threshold"] = json!(policy.cover);
         if args.verbose {
             row["cases"] = trials.iter().map(|trial| trial.json(policy)).collect();
@@ -144,7 +148,7 @@ fn print(args: &Args, rows: &[Row<'_>], total: &Figures, trials: &[Vec<Trial>]) 
             "{}: {} files, {} sections, {} cases, threshold {:.3}",
             set.name,
             set.local.folder.files.len(),
-            set.local.len(),
+            set.local.sections(),
             trials.len(),
             policy.cover
         );

@@ -17,7 +17,7 @@ use sha2::{Digest, Sha256};
 use url::Url;
 
 use crate::clock::{Clock, Millis};
-use crate::judge::{Candidate, Judged, heading};
+use crate::judge::{Candidate, Judged, TARGETS_MAX, heading};
 use crate::prose::Question;
 use crate::reference::Lines;
 use crate::section;
@@ -105,7 +105,10 @@ impl Endpoint {
         clock: Clock,
     ) -> Result<Endpoint, Unusable> {
         let mut url = base.clone();
-        url.path_segments_mut().map_err(|()| Unusable::Address)?.pop_if_empty().extend(["chat", "completions"]);
+        url.path_segments_mut()
+            .map_err(|()| Unusable::Address)?
+            .pop_if_empty()
+            .extend(["chat", "completions"]);
         // A redirect would carry the question to somewhere that nobody configured.
         let client = reqwest::Client::builder()
             .timeout(timeout)
@@ -150,14 +153,15 @@ impl Endpoint {
         judged: Vec<Judged>,
     ) -> Vec<Judged> {
         let opinions = self.opinions(handle, question, candidates);
-        let by_key: HashMap<u64, Opinion> = candidates.iter().map(|candidate| candidate.key).zip(opinions).collect();
+        let by_key: HashMap<u64, Opinion> =
+            candidates.iter().map(|candidate| candidate.key).zip(opinions).collect();
+        let opinion = |one: &Judged| by_key.get(&one.key).copied().unwrap_or(Opinion::UNCERTAIN);
+        // What is said of the likeliest three is said of all of them together: the kindest of it.
+        let moved = judged.iter().take(TARGETS_MAX).map(|one| revised(one.together, opinion(one)));
+        let together = moved.reduce(f32::max).unwrap_or(0.0);
         let mut judged: Vec<Judged> = judged
             .into_iter()
-            .map(|mut one| {
-                let opinion = by_key.get(&one.key).copied().unwrap_or(Opinion::UNCERTAIN);
-                one.probability = revised(one.probability, opinion);
-                one
-            })
+            .map(|one| Judged { probability: revised(one.probability, opinion(&one)), together, ..one })
             .collect();
         judged.sort_by(|a, b| b.probability.total_cmp(&a.probability).then(a.key.cmp(&b.key)));
         judged
@@ -177,7 +181,8 @@ impl Endpoint {
     /// The body of the answer; `None` for anything but a 200 of bounded size in time.
     async fn post(&self, asked: &str, shown: &[Shown<'_>]) -> Option<Vec<u8>> {
         let passages = shown.iter().map(|shown| (shown.heading.as_str(), shown.text));
-        let mut request = self.client.post(self.url.clone()).json(&wire::request(&self.model, asked, passages));
+        let mut request =
+            self.client.post(self.url.clone()).json(&wire::request(&self.model, asked, passages));
         if let Some(key) = &self.key {
             request = request.bearer_auth(key.expose_secret());
         }
@@ -284,7 +289,7 @@ fn revised(probability: f32, opinion: Opinion) -> f32 {
         Verdict::Misses => -4.0 * opinion.confidence,
         Verdict::Uncertain => return probability,
     };
-    let odds = (probability / (1.0 - probability)).max(1e-6).min(1e6) * shift.exp();
+    let odds = (probability / (1.0 - probability)).clamp(1e-6, 1e6) * shift.exp();
     odds / (1.0 + odds)
 }
 

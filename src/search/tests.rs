@@ -33,11 +33,14 @@ fn ids(index: &Index, title: &str) -> Vec<u64> {
 
 #[test]
 fn stems_and_parts_of_identifiers_are_found() {
-    let index = index(1, &[
-        ("Cache", "Caches are kept in the folder that UV_CACHE_DIR names."),
-        ("Other", "Nothing of the kind."),
-        ("Code", "Call loadConfigFile to read it."),
-    ]);
+    let index = index(
+        1,
+        &[
+            ("Cache", "Caches are kept in the folder that UV_CACHE_DIR names."),
+            ("Other", "Nothing of the kind."),
+            ("Code", "Call loadConfigFile to read it."),
+        ],
+    );
     assert_eq!(ids(&index, "where is caching configured"), [0]);
     assert_eq!(ids(&index, "UV_CACHE_DIR"), [0]);
     assert_eq!(ids(&index, "config file"), [2]);
@@ -46,7 +49,12 @@ fn stems_and_parts_of_identifiers_are_found() {
 #[test]
 fn query_syntax_means_nothing() {
     let index = index(1, &[("Cache", "The cache folder."), ("B", "bracket")]);
-    for title in ["fix: can't [open] (the cache \"a^b", "title:cache^100 AND -cache", "cache~2 cach* {cache TO z]", "\0\u{feff}cache"] {
+    for title in [
+        "fix: can't [open] (the cache \"a^b",
+        "title:cache^100 AND -cache",
+        "cache~2 cach* {cache TO z]",
+        "\0\u{feff}cache",
+    ] {
         assert_eq!(ids(&index, title)[0], 0, "{title}");
     }
     assert!(ids(&index, "").is_empty() && ids(&index, "the of ?!").is_empty());
@@ -55,10 +63,13 @@ fn query_syntax_means_nothing() {
 
 #[test]
 fn noise_in_a_form_does_not_drown_the_question() {
-    let index = index(1, &[
-        ("Timeouts", "Set the deadline of a request."),
-        ("Linux", "Version 5 of the linux kernel on x86_64 machines; version of the platform. Debug."),
-    ]);
+    let index = index(
+        1,
+        &[
+            ("Timeouts", "Set the deadline of a request."),
+            ("Linux", "Version 5 of the linux kernel on x86_64 machines; version of the platform. Debug."),
+        ],
+    );
     let text = "### Question\nWhich deadline applies?\n### Platform\nlinux kernel version x86_64\n### Version\nversion platform\n```\nDEBUG platform linux kernel\n```\n";
     let found = index.find(&question("deadline", text), None, 10, &|_| true).unwrap();
     assert_eq!(found[0].id, 0);
@@ -75,6 +86,7 @@ fn files_are_replaced_and_removed() {
     index.commit().unwrap();
     assert_eq!((index.len(), ids(&index, "banana")), (1, vec![]));
     index.remove_project(1);
+    assert!(ids(&index, "cherry").is_empty(), "a project leaves at once");
     index.commit().unwrap();
     assert!(index.is_empty() && ids(&index, "cherry").is_empty());
 }
@@ -113,7 +125,13 @@ fn words_and_vectors_are_fused() {
     assert_eq!((last.bm25, last.bm25_rank), (0.0, None));
     // A file that is removed takes its vectors along at once.
     index.remove_file(1, &path("docs/1.md"));
-    assert!(index.find(&question("zzz", ""), Some(&axis(1)), 10, &|_| true).unwrap().iter().all(|found| found.id != 1));
+    assert!(
+        index
+            .find(&question("zzz", ""), Some(&axis(1)), 10, &|_| true)
+            .unwrap()
+            .iter()
+            .all(|found| found.id != 1)
+    );
 }
 
 #[test]

@@ -29,7 +29,10 @@ async fn answer(State(fake): State<Fake>, axum::Json(_): axum::Json<Value>) -> (
 
 impl Fake {
     fn saying(content: &str) -> Fake {
-        Fake::raw(StatusCode::OK, json!({ "choices": [{ "message": { "role": "assistant", "content": content } }] }).to_string())
+        Fake::raw(
+            StatusCode::OK,
+            json!({ "choices": [{ "message": { "role": "assistant", "content": content } }] }).to_string(),
+        )
     }
 
     fn raw(status: StatusCode, body: String) -> Fake {
@@ -42,7 +45,8 @@ impl Fake {
         let app = Router::new().route("/v1/chat/completions", post(answer)).with_state(self.clone());
         tokio::spawn(async move { axum::serve(listener, app).await });
         let base = Url::parse(&base).unwrap();
-        Endpoint::new(&base, "m", Some("key".to_owned().into()), Duration::from_millis(700), Clock::System).unwrap()
+        Endpoint::new(&base, "m", Some("key".to_owned().into()), Duration::from_millis(700), Clock::System)
+            .unwrap()
     }
 
     /// What comes out for two passages of two lines each.
@@ -136,7 +140,9 @@ async fn the_same_question_is_asked_once() {
     let fake = Fake::saying(content);
     let endpoint = fake.endpoint().await;
     let handle = tokio::runtime::Handle::current();
-    tokio::task::spawn_blocking(move || assert_eq!(ask(&endpoint, &handle), ask(&endpoint, &handle))).await.unwrap();
+    tokio::task::spawn_blocking(move || assert_eq!(ask(&endpoint, &handle), ask(&endpoint, &handle)))
+        .await
+        .unwrap();
     assert_eq!(fake.seen.load(Ordering::SeqCst), 1);
 }
 
