@@ -202,6 +202,9 @@ async fn prose_changes_no_byte_of_what_is_sent() {
         "interference: {compared} of {rounds} threads compared with {} outcomes, no byte differs",
         seen.len()
     );
-    assert!(compared * 2 > rounds, "most mutations leave the chosen place as it is: {compared} of {rounds}");
+    assert!(
+        rounds < 60 || compared * 2 > rounds,
+        "most mutations leave the chosen place as it is: {compared} of {rounds}"
+    );
     app.finish().await;
 }
