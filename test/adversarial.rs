@@ -7,6 +7,7 @@
 //! ```
 
 mod case;
+mod hand;
 mod step;
 mod verdict;
 

@@ -117,11 +117,6 @@ pub struct TestApp {
 }
 
 impl TestApp {
-    /// Starts the program on `database` with the world's corpus read.
-    pub async fn start(database: Database, world: World) -> TestApp {
-        TestApp::start_with(database, world, |_| {}).await
-    }
-
     /// Starts the program on `database` with the world's corpus read and a configuration of its own.
     pub async fn start_with(database: Database, world: World, shape: impl FnOnce(&mut Config)) -> TestApp {
         let _ = log();
