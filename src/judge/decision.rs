@@ -32,7 +32,7 @@ impl Policy {
         let above = COVER.partition_point(|(known, _)| *known < wrong).clamp(1, COVER.len() - 1);
         let ((low, from), (high, to)) = (COVER[above - 1], COVER[above]);
         let cover = from + (to - from) * (wrong - low) / (high - low);
-        Policy { question: 0.5, label: 0.55, cover, agree: cover * 0.6, near: cover * 0.3 }
+        Policy { question: 0.5, label: 0.6, cover, agree: cover * 0.6, near: cover * 0.3 }
     }
 }
 
