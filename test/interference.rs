@@ -4,7 +4,7 @@
 //!
 //! `SIGNPOST_MUTATIONS=100000` makes the long run, `SIGNPOST_SEED` another one.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::app::{Database, TestApp};
 use crate::gitlab::{Change, World};
@@ -124,7 +124,7 @@ fn sent(app: &TestApp, iid: u64) -> String {
 
 /// The places that a note links, strictly: a file of the default branch at its head, with lines. Anything else that
 /// looks like an address of a file is a failure of its own.
-fn places(app: &TestApp, note: &str) -> BTreeSet<String> {
+fn places(app: &TestApp, note: &str) -> Vec<String> {
     let ends = |c: char| c.is_whitespace() || matches!(c, '<' | '>' | ')' | '"');
     let links = note.split(ends).filter(|word| word.contains("/-/blob/"));
     links
@@ -165,7 +165,7 @@ async fn prose_changes_no_byte_of_what_is_sent() {
     let trim = ["README.md", "docs/guide/limits.md"].map(|path| Change::Delete(path.to_owned())).to_vec();
     app.gitlab.push("acme/docs", trim).await;
     app.drain().await;
-    let mut seen: BTreeMap<(usize, bool, BTreeSet<String>), String> = BTreeMap::new();
+    let mut seen: BTreeMap<(usize, bool, Vec<String>), String> = BTreeMap::new();
     let mut compared = 0;
     for round in 0..rounds {
         let at = round % SKELETONS.len();

@@ -160,22 +160,26 @@ impl Judge {
         let vector =
             candidates.iter().any(|c| c.found.is_none_or(|f| f.cosine == 0.0)).then(|| self.vector(question));
         let rows = candidates.iter().zip(&texts).zip(readings.into_iter().zip(shares));
-        rows.map(|((candidate, (heading, text)), (reader, term_coverage))| {
-            let found = candidate.found;
-            let known = found.map(|found| found.cosine).filter(|cosine| *cosine != 0.0);
-            let cosine = known.or_else(|| Some(vector.as_ref()?.cosine(&self.passage_vector(heading, text))));
-            Evidence {
-                reader,
-                cosine: cosine.unwrap_or(0.0),
-                bm25: found.filter(|_| best > 0.0).map_or(0.0, |found| found.bm25 / best),
-                bm25_rank: rank(found.and_then(|found| found.bm25_rank)),
-                dense_rank: rank(found.and_then(|found| found.dense_rank)),
-                term_coverage,
-                referenced: candidate.referenced,
-                votes: candidate.votes,
-            }
-        })
-        .collect()
+        let mut evidence: Vec<Evidence> = rows
+            .map(|((candidate, (heading, text)), (reader, term_coverage))| {
+                let found = candidate.found;
+                let known = found.map(|found| found.cosine).filter(|cosine| *cosine != 0.0);
+                let cosine =
+                    known.or_else(|| Some(vector.as_ref()?.cosine(&self.passage_vector(heading, text))));
+                Evidence {
+                    reader,
+                    cosine: cosine.unwrap_or(0.0),
+                    bm25: found.filter(|_| best > 0.0).map_or(0.0, |found| found.bm25 / best),
+                    bm25_rank: rank(found.and_then(|found| found.bm25_rank)),
+                    dense_rank: rank(found.and_then(|found| found.dense_rank)),
+                    term_coverage,
+                    referenced: candidate.referenced,
+                    votes: candidate.votes,
+                }
+            })
+            .collect();
+        place_unsearched(candidates, &mut evidence);
+        evidence
     }
 
     /// Weighs pieces of one section against the question: how well each is worth quoting.
@@ -202,6 +206,21 @@ impl Judge {
             };
             sets.iter().map(weigh).collect()
         })
+    }
+}
+
+/// A section that a thread points at may be newer than the index, or lie beyond what search returns. Its places are
+/// then those that it would have among the candidates, by the measures that need no index; without them it would
+/// count as the worst hit of all.
+fn place_unsearched(candidates: &[Candidate<'_>], evidence: &mut [Evidence]) {
+    let known: Vec<(f32, f32)> = evidence.iter().map(|e| (e.cosine, e.term_coverage)).collect();
+    let most = known.iter().map(|(_, share)| *share).fold(0.0, f32::max);
+    let place = |above: usize| u32::try_from(above + 1).unwrap_or(u32::MAX);
+    for (_, own) in candidates.iter().zip(evidence).filter(|(candidate, _)| candidate.found.is_none())
+    {
+        own.dense_rank = place(known.iter().filter(|(cosine, _)| *cosine > own.cosine).count());
+        own.bm25_rank = place(known.iter().filter(|(_, share)| *share > own.term_coverage).count());
+        own.bm25 = if most > 0.0 { own.term_coverage / most } else { 0.0 };
     }
 }
 
