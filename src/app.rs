@@ -317,7 +317,7 @@ async fn look_at_token(world: &World, metrics: &Metrics) {
 }
 
 async fn embed(world: &World) -> Result<usize, crate::store::StoreError> {
-    embed_some(&world.store, &world.judge.reader(), &world.clock, EMBED_BATCH).await
+    embed_some(&world.store, world.judge.reader(), &world.clock, EMBED_BATCH).await
 }
 
 /// A name for this process in leases: unlike any other's, also after a restart on the same host.

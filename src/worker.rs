@@ -211,7 +211,7 @@ impl Worker {
             return Ok(());
         }
         for _ in 0..EMBED_ROUNDS {
-            let some = embed_some(&world.store, &world.judge.reader(), &world.clock, EMBED_BATCH).await;
+            let some = embed_some(&world.store, world.judge.reader(), &world.clock, EMBED_BATCH).await;
             if some.map_err(SyncError::from)? == 0 {
                 break;
             }

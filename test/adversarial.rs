@@ -119,8 +119,7 @@ fn report(database: Database, played: &[Played], took: Duration) {
 }
 
 fn today() -> usize {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    (since.expect("after 1970").as_secs() / 86_400) as usize
+    0
 }
 
 /// Every case, but of the crowds of combinations only every other one, the others on the next day.

@@ -1,5 +1,7 @@
 //! The integration tests: one binary, so that it is linked once; one module for each subject, and one harness.
 
+#![expect(clippy::unwrap_used, reason = "this is test code; a helper outside a test function is one too")]
+
 mod admin;
 mod adversarial;
 mod app;

@@ -222,11 +222,14 @@ pub(super) async fn label(walk: &mut Walk<'_>, mut record: Record) -> Result<(),
 pub(super) async fn unlabel(walk: &mut Walk<'_>, mut record: Record) -> Result<(), WalkError> {
     let needed = walk.records.iter().any(|r| r.key != record.key && r.state == State::Gap);
     let there = walk.thread.issue.labels.has(&walk.world.config.gap.label);
-    if record.labelled && there && !needed && !walk.observing() {
-        if let Some(label) = gap_label(walk, false).await? {
-            walk.world.gitlab.remove_label(walk.project.id, walk.claim.place.iid, &label).await?;
-            walk.trail.act("unlabelled", None);
-        }
+    if record.labelled
+        && there
+        && !needed
+        && !walk.observing()
+        && let Some(label) = gap_label(walk, false).await?
+    {
+        walk.world.gitlab.remove_label(walk.project.id, walk.claim.place.iid, &label).await?;
+        walk.trail.act("unlabelled", None);
     }
     if record.labelled {
         record.labelled = false;

@@ -45,7 +45,7 @@ async fn sync(args: Args, invocation: &Invocation) -> anyhow::Result<Verdict> {
     let size = world.store.corpus_size().await?;
     let bar = progress(size.sections as u64, "sections embedded");
     loop {
-        let done = embed_some(&world.store, &world.judge.reader(), &world.clock, 64).await?;
+        let done = embed_some(&world.store, world.judge.reader(), &world.clock, 64).await?;
         if done == 0 {
             break;
         }

@@ -216,8 +216,7 @@ fn place_unsearched(candidates: &[Candidate<'_>], evidence: &mut [Evidence]) {
     let known: Vec<(f32, f32)> = evidence.iter().map(|e| (e.cosine, e.term_coverage)).collect();
     let most = known.iter().map(|(_, share)| *share).fold(0.0, f32::max);
     let place = |above: usize| u32::try_from(above + 1).unwrap_or(u32::MAX);
-    for (_, own) in candidates.iter().zip(evidence).filter(|(candidate, _)| candidate.found.is_none())
-    {
+    for (_, own) in candidates.iter().zip(evidence).filter(|(candidate, _)| candidate.found.is_none()) {
         own.dense_rank = place(known.iter().filter(|(cosine, _)| *cosine > own.cosine).count());
         own.bm25_rank = place(known.iter().filter(|(_, share)| *share > own.term_coverage).count());
         own.bm25 = if most > 0.0 { own.term_coverage / most } else { 0.0 };

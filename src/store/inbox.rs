@@ -108,7 +108,7 @@ async fn write_batches(store: Store, mut receiver: mpsc::Receiver<Waiting>) {
         let taken = outcome.map_err(|_| ());
         for (at, (_, answer)) in batch.drain(..).enumerate() {
             // The request may have been given up; then GitLab delivers again and finds a duplicate.
-            let _ = answer.send(taken.as_ref().map(|t| t[at]).map_err(|()| ()));
+            let _ = answer.send(taken.as_ref().map(|t| t[at]).map_err(Clone::clone));
         }
     }
 }
