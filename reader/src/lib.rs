@@ -66,7 +66,7 @@ impl Reader {
         }
     }
 
-    /// The dense vector, of length one, of a question: give it the [`essence`] of title and description.
+    /// The dense vector, of length one, of a question: give it the [`essence()`] of title and description.
     pub fn embed_question(&self, text: &str) -> Vec<f32> {
         self.embed(&self.pieces.encode(text, EMBED_QUESTION))
     }
@@ -79,7 +79,7 @@ impl Reader {
 
     /// One raw score (a logit) for each passage: does the passage cover the question?
     ///
-    /// `title` and `text` are the question's title and description as they are; the [`essence`] is taken here.
+    /// `title` and `text` are the question's title and description as they are; the [`essence()`] is taken here.
     /// Passages are heading path and Markdown text; of a long one the part that shares most terms with the question
     /// is read. Scores of one question's passages are comparable; [`probability`] makes a decision of them.
     pub fn cover(&self, title: &str, text: &str, passages: &[(&str, &str)]) -> Vec<f32> {

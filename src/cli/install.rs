@@ -20,7 +20,7 @@ pub const LABEL_DESCRIPTION: &str = "A question that the documentation does not 
 /// Arguments of `signpost install`.
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// The address under which GitLab reaches the bot, such as https://signpost.example.com/hook.
+    /// The address under which GitLab reaches the bot, such as `https://signpost.example.com/hook`.
     #[arg(long, value_name = "URL")]
     pub hook_url: Url,
     /// A hook on each qualifying project instead of one on the group: for tiers without group hooks.
