@@ -247,7 +247,7 @@ impl App {
         let (world, token) = (self.world.clone(), stop.clone());
         tasks.spawn(async move {
             loop {
-                let wait = match embed(&world).await {
+                let wait = match embed_or_ready(&world).await {
                     Ok(0) => FOLLOW * 2,
                     Ok(_) => Duration::from_millis(5),
                     Err(error) => {
@@ -271,7 +271,7 @@ impl App {
         let owner = format!("{}#drain", self.worker.owner);
         loop {
             while self.worker.step(&owner).await? {}
-            if embed(&self.world).await? > 0 {
+            if embed_or_ready(&self.world).await? > 0 {
                 continue;
             }
             self.world.library.follow(&self.world.store).await?;
@@ -316,8 +316,13 @@ async fn look_at_token(world: &World, metrics: &Metrics) {
     }
 }
 
-async fn embed(world: &World) -> Result<usize, crate::store::StoreError> {
-    embed_some(&world.store, world.judge.reader(), &world.clock, EMBED_BATCH).await
+/// Computes some vectors, and returns of how many sections; when none are missing any more, the corpus may be ready.
+async fn embed_or_ready(world: &World) -> Result<usize, crate::answer::WalkError> {
+    let embedded = embed_some(&world.store, world.judge.reader(), &world.clock, EMBED_BATCH).await?;
+    if embedded == 0 {
+        world.corpus_ready().await?;
+    }
+    Ok(embedded)
 }
 
 /// A name for this process in leases: unlike any other's, also after a restart on the same host.

@@ -269,7 +269,7 @@ impl TestApp {
             self.up().await;
         }
         let strangers = self.gitlab.strangers();
-        let posted = self.gitlab.posted_by_bots();
+        let posted = self.gitlab.posted_by_the_bot();
         let leak = |what: &str, text: &str| {
             let leaks = strangers.leaks(text);
             assert!(leaks.is_empty(), "a stranger's words are {what}: {leaks:?}");

@@ -83,7 +83,7 @@ async fn main() -> anyhow::Result<()> {
         settled(&store, Place::thread(id, *iid)).await?;
         show(&fake, &store, project, *iid, expect).await?;
     }
-    let posted = fake.posted_by_bots();
+    let posted = fake.posted_by_the_bot();
     let leaks = fake.strangers().leaks(&posted);
     anyhow::ensure!(leaks.is_empty(), "a stranger's words were posted: {leaks:?}");
     anyhow::ensure!(fake.effects().is_empty(), "something posted acts");
@@ -204,7 +204,7 @@ fn check(fake: &FakeGitLab, opened: &[(&str, u64, &str)]) -> anyhow::Result<()> 
     );
     anyhow::ensure!(labels(0).is_empty(), "the first issue was labelled");
     anyhow::ensure!(notes(1).is_empty() && labels(1) == [gap], "the second issue is not a gap");
-    anyhow::ensure!(!fake.posted_by_bots().contains("signing.required"), "the claim was repeated");
+    anyhow::ensure!(!fake.posted_by_the_bot().contains("signing.required"), "the claim was repeated");
     Ok(())
 }
 

@@ -234,7 +234,6 @@ on_both! {
 }
 
 on_both! {
-    #[ignore = "fails: to be mended first"]
     async fn bots_are_not_answered_and_internal_notes_leave_no_trace(app: TestApp) {
         let iid = app.bug().await;
         let before = app.records(API, iid).await;
@@ -372,7 +371,6 @@ on_both! {
 }
 
 on_both! {
-    #[ignore = "not yet seen to end"]
     async fn what_changes_between_judging_and_posting_gets_nothing(app: TestApp) {
         let secret = meanwhile(app, |world, iid| world.set_confidential(API, iid, "tom", true)).await;
         app.is_untouched(secret);
@@ -466,7 +464,6 @@ on_both! {
 }
 
 on_both! {
-    #[ignore = "fails: to be mended first"]
     async fn an_issue_and_a_mention_whose_hooks_were_lost_are_found_by_the_sweep(app: TestApp, with_an_old_question()) {
         app.after(HOUR).await;
         let iid = app.unheard(|world| world.open_issue(API, "mara", HOW, HOW_MORE)).await;
@@ -555,7 +552,6 @@ on_both! {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "not yet seen to end"]
 async fn two_replicas_never_double() {
     let app = TestApp::start_with(Database::Postgres, World::acme(), |_| {}).await;
     let other = app.another().await;
@@ -671,7 +667,6 @@ on_both! {
 }
 
 on_both! {
-    #[ignore = "not yet seen to end"]
     async fn what_could_not_be_found_out_never_becomes_a_gap(app: TestApp) {
         let link = format!("{}/acme/docs/-/blob/main/docs/guide/keys.md", app.gitlab.url());
         for fault in [Fault::Json(500), Fault::Html(502), Fault::Empty(503), Fault::ResetBefore, Fault::Garbled, Fault::Cut] {
@@ -774,7 +769,6 @@ on_both! {
 }
 
 on_both! {
-    #[ignore = "fails: to be mended first"]
     async fn a_pushed_file_answers_the_next_question(app: TestApp) {
         app.gitlab.push("acme/docs", vec![Change::Write("docs/guide/audit.md".into(), AUDIT.into())]).await;
         let iid = app.ask(API, "mara", NOWHERE, NOWHERE_MORE).await;

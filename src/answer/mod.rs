@@ -82,7 +82,10 @@ pub enum WalkError {
     Budget,
     /// The corpus has not been read for the first time yet.
     #[error("the corpus has not been read yet")]
-    CorpusNotReady,
+    CorpusNotReady {
+        /// How long the thread has been waiting.
+        waiting: Duration,
+    },
     /// A defect of this program stopped a computation.
     #[error("a computation stopped by a defect")]
     Defect,
@@ -102,7 +105,7 @@ impl WalkError {
             WalkError::Store(_) => "store",
             WalkError::Library(_) => "search",
             WalkError::Budget => "budget",
-            WalkError::CorpusNotReady => "corpus_not_ready",
+            WalkError::CorpusNotReady { .. } => "corpus_not_ready",
             WalkError::Defect => "defect",
             WalkError::LeaseLost => "lease_lost",
         }
@@ -113,7 +116,10 @@ impl WalkError {
         match self {
             WalkError::GitLab(GitLabError::Transient { after, .. }) => *after,
             WalkError::Budget => Some(Duration::from_secs(600)),
-            WalkError::CorpusNotReady => Some(Duration::from_millis(300)),
+            // Often while it may be seconds, rarely when it turns out to be hours.
+            WalkError::CorpusNotReady { waiting } => {
+                Some((*waiting / 4).clamp(Duration::from_millis(300), Duration::from_secs(30)))
+            }
             _ => None,
         }
     }
@@ -136,14 +142,16 @@ pub async fn look(world: &World, claim: &Claim) -> Result<Outcome, WalkError> {
         Ok(audience) => audience,
         Err(refusal) => return world.forget(place, refusal.name()).await,
     };
+    // Asked first: a thread that waits for the corpus is not fetched again and again meanwhile.
+    if !world.corpus_ready().await? {
+        let waiting = (world.clock.now() - claim.wanted_at).max(0) as u64;
+        return Err(WalkError::CorpusNotReady { waiting: Duration::from_millis(waiting) });
+    }
     let Some(thread) = world.gitlab.thread(place.project, place.iid).await? else {
         return world.forget(place, "gone").await;
     };
     if let Some(why) = standing::unserved(world, &thread).await? {
         return standing::leave(world, &project, &thread, why).await;
-    }
-    if !world.corpus_ready().await? {
-        return Err(WalkError::CorpusNotReady);
     }
     let me = world.gitlab.user().await?;
     world.own.add(me.id);
@@ -177,7 +185,7 @@ impl World {
 
     /// Whether the corpus has been read once, vectors included: until then little could be found, and what is
     /// documented would be labelled as a gap. A repository that keeps failing does not hold up the others.
-    async fn corpus_ready(&self) -> Result<bool, WalkError> {
+    pub(crate) async fn corpus_ready(&self) -> Result<bool, WalkError> {
         if self.store.setting(CORPUS_READY).await?.is_some() {
             return Ok(true);
         }

@@ -44,7 +44,7 @@ struct Before {
 /// Plays a case and judges it.
 pub async fn of(stage: &mut Stage<'_>, case: &Case) -> Verdict {
     let gitlab = &stage.app.gitlab;
-    let before = Before { posted: gitlab.posted_by_bots().len(), effects: gitlab.effects().len() };
+    let before = Before { posted: gitlab.posted_by_the_bot().len(), effects: gitlab.effects().len() };
     gitlab.forget_requests();
     stage.begin(&case.id);
     stage.play(&case.steps).await;
@@ -59,7 +59,7 @@ pub async fn of(stage: &mut Stage<'_>, case: &Case) -> Verdict {
 /// What no case may lead to, in any thread.
 fn broken(stage: &Stage<'_>, case: &Case, before: &Before) -> Option<String> {
     let gitlab = &stage.app.gitlab;
-    let posted = gitlab.posted_by_bots();
+    let posted = gitlab.posted_by_the_bot();
     let fresh = &posted[before.posted.min(posted.len())..];
     let words = plain(fresh);
     for never in &case.never {

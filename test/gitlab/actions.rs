@@ -3,7 +3,7 @@
 use super::git::{Change, Sha};
 use super::world::notes::Place;
 use super::world::{Awardable, Hook, Issue, Merge, World};
-use super::{Effect, FakeGitLab, Strangers};
+use super::{BOT, Effect, FakeGitLab, Strangers};
 
 /// A note as a person sees it in the thread.
 #[derive(Clone, Debug)]
@@ -11,6 +11,7 @@ pub struct NoteView {
     pub id: u64,
     /// User name.
     pub author: String,
+    /// Whether it is the bot of this service.
     pub bot: bool,
     pub body: String,
     pub system: bool,
@@ -214,7 +215,7 @@ impl FakeGitLab {
             notes.extend(discussion.notes.iter().map(|note| NoteView {
                 id: note.id,
                 author: world.users[&note.author].username.clone(),
-                bot: world.users[&note.author].bot,
+                bot: world.users[&note.author].username == BOT,
                 body: note.body.clone(),
                 system: note.system,
                 internal: note.internal,
@@ -231,7 +232,7 @@ impl FakeGitLab {
         self.all_notes(project, iid).into_iter().filter(|note| !note.system).collect()
     }
 
-    /// The comments that bots wrote, oldest first.
+    /// The comments that the bot wrote, oldest first.
     pub fn bot_notes(&self, project: &str, iid: u64) -> Vec<NoteView> {
         self.notes(project, iid).into_iter().filter(|note| note.bot).collect()
     }
@@ -251,8 +252,8 @@ impl FakeGitLab {
         Strangers::of(&self.world())
     }
 
-    /// Everything bots ever posted as notes, titles and descriptions, what was edited away since included.
-    pub fn posted_by_bots(&self) -> String {
+    /// Everything the bot ever posted as notes, titles and descriptions, what was edited away since included.
+    pub fn posted_by_the_bot(&self) -> String {
         self.world().posted.join("\n\n")
     }
 }

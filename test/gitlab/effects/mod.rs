@@ -16,7 +16,7 @@ use std::sync::LazyLock;
 pub struct Effect {
     /// User name of who posted it.
     pub author: String,
-    /// Whether a bot posted it.
+    /// Whether the bot posted it, and nobody else.
     pub bot: bool,
     /// Full path of the project.
     pub project: String,

@@ -111,12 +111,12 @@ async fn strangers_words_in_a_bots_note_are_found_out() {
     gitlab.open_issue("acme/api", "mara", "How?", "The supported way is to store them as literals.").await;
     post(&gitlab, "/projects/102/issues/1/notes", &[("body", "Two keys may be active at the same time.")])
         .await;
-    assert!(gitlab.strangers().leaks(&gitlab.posted_by_bots()).is_empty());
+    assert!(gitlab.strangers().leaks(&gitlab.posted_by_the_bot()).is_empty());
     post(&gitlab, "/projects/102/issues/1/notes", &[("body", "Answer: the supported way is TO store …")])
         .await;
-    assert_eq!(gitlab.strangers().leaks(&gitlab.posted_by_bots()).len(), 2);
+    assert_eq!(gitlab.strangers().leaks(&gitlab.posted_by_the_bot()).len(), 2);
     gitlab.edit_issue("acme/api", 1, "mara", None, Some("Never mind.")).await;
-    assert_eq!(gitlab.strangers().leaks(&gitlab.posted_by_bots()).len(), 2);
+    assert_eq!(gitlab.strangers().leaks(&gitlab.posted_by_the_bot()).len(), 2);
 }
 
 #[tokio::test]

@@ -2,10 +2,10 @@
 
 use super::World;
 use super::hooks::Happening;
-use crate::gitlab::effects;
 use crate::gitlab::git::hex;
 use crate::gitlab::hook::payload::{self, Changes};
 use crate::gitlab::time::Millis;
+use crate::gitlab::{BOT, effects};
 use serde_json::json;
 use sha1::{Digest, Sha1};
 
@@ -370,9 +370,9 @@ impl World {
         self.emit(Happening::issue(issue.project, issue.confidential, body));
     }
 
-    /// Remembers what was typed: by a person, or posted by a bot.
+    /// Remembers what was typed: by a stranger, other people's bots included, or posted by the bot itself.
     pub(crate) fn typed_by(&mut self, user: u64, text: &str) {
-        match self.users[&user].bot {
+        match self.users[&user].username == BOT {
             true => self.posted.push(text.to_owned()),
             false => self.typed(text),
         }

@@ -60,7 +60,7 @@ pub struct World {
     /// Times of limited calls: (limit, user) to moments.
     pub(super) calls: BTreeMap<(&'static str, u64), Vec<Millis>>,
     typed: Vec<String>,
-    /// Everything bots ever posted, what was edited away or deleted since included.
+    /// Everything the bot ever posted, what was edited away or deleted since included.
     pub(super) posted: Vec<String>,
     next: BTreeMap<&'static str, u64>,
 }
@@ -135,7 +135,7 @@ impl World {
         &self.typed
     }
 
-    /// What notes by bots made GitLab do: quick actions, mentions, cross-references, images …
+    /// What notes by the bot made GitLab do: quick actions, mentions, cross-references, images …
     pub fn effects(&self) -> Vec<&Effect> {
         self.all_effects.iter().filter(|effect| effect.bot).collect()
     }

@@ -3,6 +3,7 @@
 use super::World;
 use super::hooks::Happening;
 use super::issues::{Discussion, Note};
+use crate::gitlab::BOT;
 use crate::gitlab::effects::{self, Act, Command, Effect};
 use crate::gitlab::hook::payload;
 
@@ -238,7 +239,7 @@ impl World {
     fn record(&mut self, issue: u64, by: u64, note: Option<u64>, act: Act) {
         let (issue, author) = (&self.issues[&issue], &self.users[&by]);
         let project = self.project_path(&self.projects[&issue.project]);
-        let (bot, username) = (author.bot, author.username.clone());
+        let (bot, username) = (author.username == BOT, author.username.clone());
         self.all_effects.push(Effect { author: username, bot, project, iid: issue.iid, note, act });
     }
 
