@@ -18,6 +18,7 @@ use tokio::net::TcpListener;
 use tokio::task::AbortHandle;
 
 use crate::gitlab::{BOT_TOKEN, FakeGitLab, World, hook};
+use crate::port::Port;
 use crate::postgres;
 
 /// Which database a test runs on.
@@ -113,7 +114,7 @@ pub struct TestApp {
     token: String,
     servers: Vec<AbortHandle>,
     folder: tempfile::TempDir,
-    ports: (u16, u16),
+    ports: (Port, Port),
 }
 
 impl TestApp {
@@ -137,13 +138,13 @@ impl TestApp {
         let clock = Clock::manual(Clock::System.now());
         let hand = clock.clone();
         gitlab.set_clock(move || hand.now());
-        let ports = (free_port().await, free_port().await);
+        let ports = (Port::free(), Port::free());
         let mut app = TestApp {
             gitlab,
             app: None,
             clock,
-            hook_url: format!("http://127.0.0.1:{}/hook", ports.0),
-            admin_url: format!("http://127.0.0.1:{}", ports.1),
+            hook_url: format!("http://127.0.0.1:{}/hook", ports.0.number),
+            admin_url: format!("http://127.0.0.1:{}", ports.1.number),
             config,
             token: hook::signing_token(),
             servers: Vec::new(),
@@ -160,8 +161,8 @@ impl TestApp {
     /// Starts the program on what is there: the same database, the same addresses.
     pub async fn up(&mut self) {
         let app = self.another().await;
-        for (port, router) in [(self.ports.0, app.public()), (self.ports.1, app.admin())] {
-            let listener = TcpListener::bind(("127.0.0.1", port)).await.expect("the port is free again");
+        for (port, router) in [(&self.ports.0, app.public()), (&self.ports.1, app.admin())] {
+            let listener = TcpListener::bind(("127.0.0.1", port.number)).await.expect("the port is held");
             let server = tokio::spawn(async move { axum::serve(listener, router).await });
             self.servers.push(server.abort_handle());
         }
@@ -306,9 +307,4 @@ impl TestApp {
         }
         all
     }
-}
-
-async fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-    listener.local_addr().expect("an address").port()
 }

@@ -16,7 +16,7 @@ use tokio::sync::Mutex;
 use crate::gitlab::hook::Delivery;
 use crate::gitlab::{FakeGitLab, Fault, World, hook};
 use crate::postgres;
-use crate::process::{PATIENCE, Serving, Site, free_port, wait_for};
+use crate::process::{PATIENCE, Serving, Site, free_ports, wait_for};
 use crate::walk::{HOW, HOW_MORE, NOWHERE, NOWHERE_MORE};
 
 fn setting(name: &str, default: u64) -> u64 {
@@ -203,8 +203,8 @@ async fn a_second_process_on_the_same_sqlite_file_is_refused() {
     let second = site
         .command()
         .arg("serve")
-        .env("SIGNPOST_HOOK__LISTEN", format!("127.0.0.1:{}", free_port()))
-        .env("SIGNPOST_ADMIN__LISTEN", format!("127.0.0.1:{}", free_port()))
+        .env("SIGNPOST_HOOK__LISTEN", "127.0.0.1:0")
+        .env("SIGNPOST_ADMIN__LISTEN", "127.0.0.1:0")
         .output();
     let output =
         tokio::time::timeout(Duration::from_secs(30), second).await.expect("at once").expect("it starts");
@@ -263,7 +263,7 @@ async fn chaos(site: &Site, database: &str, replicas: usize) {
     let rounds = setting("SIGNPOST_CHAOS_ROUNDS", 3);
     let issues = setting("SIGNPOST_CHAOS_ISSUES", 2 * rounds);
     let environment = [("SIGNPOST_DATABASE__URL", database)];
-    let start = async || site.serve_at((free_port(), free_port()), &environment).await;
+    let start = async || site.serve_at(free_ports(), &environment).await;
     site.gitlab.send_at_once(false);
     let (running, stop): (Running, _) = (Arc::default(), Arc::new(AtomicBool::new(false)));
     for _ in 0..replicas {

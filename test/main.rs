@@ -23,6 +23,7 @@ mod interference;
 mod layers;
 mod leaks;
 mod life;
+mod port;
 mod postgres;
 mod process;
 mod reply;

@@ -1,13 +1,14 @@
 //! The real program as a process, beside a fake GitLab: what an administrator starts, stops, kills and reads.
 
-use std::net::TcpListener;
 use std::path::PathBuf;
 use std::process::Stdio;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::process::{Child, Command};
 
 use crate::gitlab::{BOT_TOKEN, FakeGitLab, World};
+use crate::port::Port;
 
 /// The program that cargo built for this test.
 const PROGRAM: &str = env!("CARGO_BIN_EXE_signpost");
@@ -19,7 +20,7 @@ pub struct Site {
     pub gitlab: FakeGitLab,
     pub folder: tempfile::TempDir,
     /// Of the public and the admin listener.
-    pub ports: (u16, u16),
+    pub ports: Arc<(Port, Port)>,
     environment: Vec<(String, String)>,
 }
 
@@ -38,10 +39,9 @@ impl Output {
     }
 }
 
-/// Bound for a moment to find out which port is free.
-pub fn free_port() -> u16 {
-    let probe = TcpListener::bind(("127.0.0.1", 0)).expect("a free loopback port");
-    probe.local_addr().expect("a bound port").port()
+/// Ports of a public and an admin listener.
+pub fn free_ports() -> Arc<(Port, Port)> {
+    Arc::new((Port::free(), Port::free()))
 }
 
 impl Site {
@@ -49,7 +49,7 @@ impl Site {
     pub async fn new(world: World) -> Site {
         let gitlab = FakeGitLab::start(world).await;
         let folder = tempfile::tempdir().expect("a folder");
-        let mut site = Site { gitlab, folder, ports: (free_port(), free_port()), environment: Vec::new() };
+        let mut site = Site { gitlab, folder, ports: free_ports(), environment: Vec::new() };
         site.set("SIGNPOST_GITLAB_TOKEN", BOT_TOKEN);
         site.configure("");
         site
@@ -60,9 +60,9 @@ impl Site {
         let text = format!(
             "[gitlab]\nurl = \"{}\"\ngroup = \"acme\"\n[hook]\nlisten = \"127.0.0.1:{}\"\npublic_url = \"{}\"\n[admin]\nlisten = \"127.0.0.1:{}\"\n[database]\nurl = \"sqlite://{}\"\n[corpus]\nexclude = [\"acme/infra\"]\n[answer]\nlanguage = \"en\"\nmax_wrong = 0.2\n{more}",
             self.gitlab.url(),
-            self.ports.0,
+            self.ports.0.number,
             self.hook_url(),
-            self.ports.1,
+            self.ports.1.number,
             self.database().display(),
         );
         std::fs::write(self.config(), text).expect("an own folder");
@@ -80,12 +80,12 @@ impl Site {
 
     /// Where GitLab posts to.
     pub fn hook_url(&self) -> String {
-        format!("http://127.0.0.1:{}/hook", self.ports.0)
+        format!("http://127.0.0.1:{}/hook", self.ports.0.number)
     }
 
     /// A page of the admin listener.
     pub fn admin_url(&self, path: &str) -> String {
-        format!("http://127.0.0.1:{}{path}", self.ports.1)
+        format!("http://127.0.0.1:{}{path}", self.ports.1.number)
     }
 
     /// Sets a variable for everything that is started from now on.
@@ -120,24 +120,24 @@ impl Site {
 
     /// Starts `serve` and waits until it is ready.
     pub async fn serve(&self) -> Serving {
-        self.serve_at(self.ports, &[]).await
+        self.serve_at(Arc::clone(&self.ports), &[]).await
     }
 
     /// The same at other addresses and with more variables: a further replica.
-    pub async fn serve_at(&self, ports: (u16, u16), more: &[(&str, &str)]) -> Serving {
-        let log = self.folder.path().join(format!("log-{}", ports.0));
+    pub async fn serve_at(&self, ports: Arc<(Port, Port)>, more: &[(&str, &str)]) -> Serving {
+        let log = self.folder.path().join(format!("log-{}", ports.0.number));
         let file = std::fs::File::options().create(true).append(true).open(&log).expect("an own folder");
         let child = self
             .command()
             .arg("serve")
-            .env("SIGNPOST_HOOK__LISTEN", format!("127.0.0.1:{}", ports.0))
-            .env("SIGNPOST_ADMIN__LISTEN", format!("127.0.0.1:{}", ports.1))
+            .env("SIGNPOST_HOOK__LISTEN", format!("127.0.0.1:{}", ports.0.number))
+            .env("SIGNPOST_ADMIN__LISTEN", format!("127.0.0.1:{}", ports.1.number))
             .envs(more.iter().copied())
             .stdout(Stdio::null())
             .stderr(file)
             .spawn()
             .expect("the program starts");
-        let mut serving = Serving { child, log, port: ports.0 };
+        let mut serving = Serving { child, log, ports };
         serving.wait_until_ready().await;
         serving
     }
@@ -147,12 +147,12 @@ impl Site {
 pub struct Serving {
     child: Child,
     log: PathBuf,
-    port: u16,
+    ports: Arc<(Port, Port)>,
 }
 
 impl Serving {
     async fn wait_until_ready(&mut self) {
-        let url = format!("http://127.0.0.1:{}/readyz", self.port);
+        let url = format!("http://127.0.0.1:{}/readyz", self.ports.0.number);
         let began = Instant::now();
         loop {
             if reqwest::get(&url).await.is_ok_and(|answer| answer.status().is_success()) {
@@ -192,7 +192,7 @@ impl Serving {
 
     /// Where its hook is.
     pub fn hook_url(&self) -> String {
-        format!("http://127.0.0.1:{}/hook", self.port)
+        format!("http://127.0.0.1:{}/hook", self.ports.0.number)
     }
 
     /// `kill -9`.
