@@ -4,6 +4,8 @@
 //! words of a Zipf-like vocabulary, 40 to 240 a section, questions of 8 to 48 words drawn from one section and
 //! from everywhere.
 
+mod made;
+
 use std::time::{Duration, Instant};
 
 use signpost::prose::{Prose, Question};
@@ -11,51 +13,15 @@ use signpost::reference::RepoPath;
 use signpost::search::{DIM, Entry, Index, Vector};
 use signpost::section::Kind;
 
-const VOCABULARY: usize = 40_000;
+use made::Random;
+
 const QUESTIONS: usize = 300;
 const SECTIONS_PER_FILE: usize = 10;
 
-/// xorshift64*: the same corpus on every machine.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
-    }
-
-    fn below(&mut self, end: usize) -> usize {
-        (self.next() >> 11) as usize % end
-    }
-
-    /// A word; the frequency of the n-th is about 1/n.
-    fn word(&mut self) -> String {
-        let uniform = (self.next() >> 11) as f64 / (1_u64 << 53) as f64;
-        let rank = (VOCABULARY as f64).powf(uniform) as usize;
-        let syllables = [
-            "ka", "lo", "mi", "ter", "su", "pon", "ra", "vel", "dis", "con", "fig", "ur", "ex", "ing", "qua",
-            "bro",
-        ];
-        let mut word = String::new();
-        let mut rest = rank + 16;
-        while rest > 0 {
-            word.push_str(syllables[rest % syllables.len()]);
-            rest /= syllables.len();
-        }
-        word
-    }
-
-    fn words(&mut self, count: usize) -> String {
-        (0..count).map(|_| self.word()).collect::<Vec<_>>().join(" ")
-    }
-
-    fn vector(&mut self) -> Vector {
-        let values: Vec<f32> =
-            (0..DIM).map(|_| (self.next() >> 40) as f32 / (1 << 23) as f32 - 1.0).collect();
-        Vector::quantise(&values)
-    }
+/// A vector that points anywhere.
+fn vector(random: &mut Random) -> Vector {
+    let values: Vec<f32> = (0..DIM).map(|_| (random.next() >> 40) as f32 / (1 << 23) as f32 - 1.0).collect();
+    Vector::quantise(&values)
 }
 
 fn main() {
@@ -93,7 +59,7 @@ fn questions(corpus: &[(String, String)]) -> Vec<(String, String)> {
 fn signpost_row(size: usize) {
     let corpus = corpus(size);
     let mut random = Random(0xd1);
-    let vectors: Vec<Vector> = (0..size.min(2_000)).map(|_| random.vector()).collect();
+    let vectors: Vec<Vector> = (0..size.min(2_000)).map(|_| vector(&mut random)).collect();
     let held = resident();
     let begun = Instant::now();
     let mut index = Index::new().expect("an index in memory");
@@ -112,8 +78,8 @@ fn signpost_row(size: usize) {
     index.commit().expect("a commit");
     let build = begun.elapsed();
     let memory = resident().saturating_sub(held);
-    let vector = random.vector();
-    for (name, dense) in [("words", None), ("words and vectors", Some(&vector))] {
+    let dense = vector(&mut random);
+    for (name, dense) in [("words", None), ("words and vectors", Some(&dense))] {
         let times = timed(&corpus, |title, text| {
             let question = Question::new(&Prose::from(title.to_owned()), &Prose::from(text.to_owned()));
             let found = index.find(&question, dense, 20, &|_| true).expect("a search");

@@ -25,6 +25,7 @@ use crate::hook::{Door, OwnIds};
 use crate::judge::Judge;
 use crate::judge::endpoint::Endpoint;
 use crate::library::Library;
+use crate::project_hooks::ProjectHooks;
 use crate::store::inbox::Inbox;
 use crate::store::queue::Place;
 use crate::store::{Store, setting};
@@ -107,6 +108,11 @@ impl App {
         former.iter().for_each(|id| own.add(*id));
         let token = secrets.gitlab.clone().context("SIGNPOST_GITLAB_TOKEN is not set")?;
         let gitlab = GitLab::new(&config.gitlab.url, token, clock.clone())?.known_as(&former);
+        let hooks_gitlab = match secrets.install.clone() {
+            Some(token) => GitLab::new(&config.gitlab.url, token, clock.clone())?,
+            None => gitlab.clone(),
+        };
+        let project_hooks = ProjectHooks::of(&config, &secrets, hooks_gitlab);
         let world = World::open(config, gitlab, store, own, clock, secrets.judge.clone()).await?;
         let metrics = Metrics::new();
         let wake = Arc::new(Notify::new());
@@ -121,6 +127,7 @@ impl App {
             world: world.clone(),
             syncer,
             wake: Arc::clone(&wake),
+            project_hooks,
             metrics: metrics.clone(),
             owner: replica_name(),
             away_until: Arc::default(),

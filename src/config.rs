@@ -78,6 +78,8 @@ pub struct Hook {
     /// The address under which GitLab reaches the hook; written down by `install`, tells which hook is ours.
     #[serde(with = "address::optional")]
     pub public_url: Option<Url>,
+    /// Each project has a hook of its own (`install --projects`): one that joins the group gets its own too.
+    pub projects: bool,
 }
 
 /// `[admin]`.
@@ -250,7 +252,7 @@ pub struct Log {
 
 impl Default for Hook {
     fn default() -> Self {
-        Hook { listen: SocketAddr::from(([0, 0, 0, 0], 8080)), public_url: None }
+        Hook { listen: SocketAddr::from(([0, 0, 0, 0], 8080)), public_url: None, projects: false }
     }
 }
 impl Default for Admin {
@@ -453,6 +455,7 @@ const KEYS: &[&str] = &[
     "gitlab.group",
     "hook.listen",
     "hook.public_url",
+    "hook.projects",
     "admin.listen",
     "database.url",
     "corpus.exclude",
@@ -557,6 +560,9 @@ impl Config {
         }
         if !(self.database.url.starts_with("sqlite:") || self.database.url.starts_with("postgres")) {
             return wrong("database.url: must begin with sqlite:// or postgres://");
+        }
+        if self.hook.projects && self.hook.public_url.is_none() {
+            return wrong("hook.projects: needs hook.public_url, the address that the hooks lead to");
         }
         if self.sweep.every < Duration::from_secs(1) {
             return wrong("sweep.every: must be a second or more");
@@ -706,7 +712,9 @@ fn overlay(table: &mut toml::Table, variable: &str, value: &str) -> Result<(), C
 
 fn typed(full: &str, value: &str) -> Result<toml::Value, String> {
     Ok(match full {
-        "corpus.members" => toml::Value::Boolean(value.parse().map_err(|_| "must be true or false")?),
+        "corpus.members" | "hook.projects" => {
+            toml::Value::Boolean(value.parse().map_err(|_| "must be true or false")?)
+        }
         "answer.max_wrong" | "budget.undo_limit" => {
             toml::Value::Float(value.parse().map_err(|_| "must be a number such as 0.05")?)
         }

@@ -21,6 +21,7 @@ pub mod reference;
 
 pub mod docsite;
 pub mod judge;
+pub mod project_hooks;
 pub mod prose;
 pub mod reply;
 pub mod search;

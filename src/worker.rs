@@ -11,10 +11,12 @@ use tokio_util::sync::CancellationToken;
 
 use crate::answer::{self, WalkError, World};
 use crate::clock::Millis;
+use crate::project_hooks::ProjectHooks;
 use crate::reask;
 use crate::store::queue::{Claim, LEASE, Place};
 use crate::store::setting::{CORPUS_READY, GROUP_READ};
 use crate::sync::{SyncError, Syncer, embed_some};
+use crate::target::Project;
 use crate::telemetry::Metrics;
 
 /// First wait after a counted failure; doubled by each further one.
@@ -39,6 +41,8 @@ pub struct Worker {
     pub syncer: Syncer,
     /// Wakes an idle worker.
     pub wake: Arc<Notify>,
+    /// Keeps the hooks of single projects, where they are wanted.
+    pub project_hooks: Option<ProjectHooks>,
     /// Counters.
     pub metrics: Metrics,
     /// This process's name in leases; each worker adds its number.
@@ -182,6 +186,11 @@ impl Worker {
                 .want(Place::repository(id), None, self.world.clock.now())
                 .await
                 .map_err(SyncError::from)?;
+        }
+        if let Some(hooks) = &self.project_hooks {
+            let known = self.world.store.projects().await.map_err(SyncError::from)?;
+            let served = |p: &&Project| self.world.corpus.admit_thread(p).is_ok();
+            hooks.keep(known.iter().map(|row| &row.project).filter(served)).await;
         }
         self.follow().await?;
         self.world.store.set(GROUP_READ, "1").await.map_err(SyncError::from)?;

@@ -62,6 +62,7 @@ const OTHERS: &[(&str, &str)] = &[
     ("gitlab.group", "acme/tools"),
     ("hook.listen", "127.0.0.1:81"),
     ("hook.public_url", "https://signpost.example.com/hook"),
+    ("hook.projects", "true"),
     ("admin.listen", "[::1]:82"),
     ("database.url", "postgres://u:p@db/signpost"),
     ("corpus.exclude", "acme/infra, acme/customers/*"),
@@ -97,9 +98,13 @@ fn every_key_can_be_set_by_its_variable() {
     assert_eq!(named, Config::keys(), "a key without a value here is not tested");
     for (key, value) in OTHERS {
         let variable = format!("SIGNPOST_{}", key.to_uppercase().replace('.', "__"));
-        let set = keys(
-            &parse(MINIMAL, &[(&variable, value)]).unwrap_or_else(|error| panic!("{variable}: {error}")),
-        );
+        // One key needs another beside it.
+        let url = [("SIGNPOST_HOOK__PUBLIC_URL", "https://signpost.example.com/hook")];
+        let beside = if *key == "hook.projects" { &url[..] } else { &[] };
+        let defaults =
+            if beside.is_empty() { defaults.clone() } else { keys(&parse(MINIMAL, beside).expect("valid")) };
+        let variables = [beside, &[(&*variable, *value)]].concat();
+        let set = keys(&parse(MINIMAL, &variables).unwrap_or_else(|error| panic!("{variable}: {error}")));
         assert_ne!(set[*key], defaults[*key], "{variable} does nothing");
         for (other, value) in set.iter().filter(|(other, _)| other != key) {
             assert_eq!(value, &defaults[other], "{variable} changes {other}");
@@ -118,6 +123,7 @@ fn what_is_wrong_is_refused_with_line_or_name() {
         ("[answer]\nmode = \"replay\"\n", "answer"),
         ("[sweep]\nevery = 5\n", "every"),
         ("[sweep]\nevery = \"often\"\n", "no duration"),
+        ("[hook]\nprojects = true\n", "hook.public_url"),
         (
             "[[corpus.docsite]]\nurl = \"https://d.example.com\"\nproject = \"p\"\ngenerator = \"jekyll\"\n",
             "jekyll",

@@ -185,6 +185,39 @@ async fn on_other_tiers_each_qualifying_project_gets_its_hook() {
 }
 
 #[tokio::test]
+async fn a_project_that_joins_later_gets_its_hook_from_the_sweep() {
+    let mut site = site().await;
+    let output = install(&site, &["--projects"]).await;
+    assert!(output.out.contains("projects = true"), "{output:?}");
+    let token = said(&output, "SIGNPOST_SIGNING_TOKEN").expect("signed");
+    site.set("SIGNPOST_SIGNING_TOKEN", &token);
+    site.set("SIGNPOST_HOOK__PROJECTS", "true");
+    site.set("SIGNPOST_SWEEP__EVERY", "1s");
+    let before = hooks(&site).len();
+    let serving = site.serve().await;
+    serving.wait_for_corpus().await;
+    assert_eq!(hooks(&site).len(), before, "nothing is missing");
+    let (late, private) = site
+        .gitlab
+        .act(|world| {
+            world
+                .add_project("acme/late")
+                .public()
+                .file("README.md", "# Late\n\nA project that came later.\n");
+            world.add_project("elsewhere/other").public().file("README.md", "# Other\n\nNot ours.\n");
+            (world.project("acme/late").id, world.project("elsewhere/other").id)
+        })
+        .await;
+    serving.wait_for("the hook is made", |_| hooks(&site).len() > before).await;
+    let made =
+        hooks(&site).into_iter().find(|hook| hook.owner == Owner::Project(late)).expect("of the new project");
+    assert_switches(&made);
+    assert_eq!((made.url, made.signing_token), (site.hook_url(), Some(token)));
+    assert!(hooks(&site).iter().all(|hook| hook.owner != Owner::Project(private)));
+    serving.kill().await;
+}
+
+#[tokio::test]
 async fn gitlab_before_19_gets_a_plain_token_and_it_says_so() {
     let mut site = site().await;
     site.gitlab.world().version = "18.11.2-ee".into();

@@ -44,7 +44,11 @@ const MAY: &[(&str, &[&str])] = &[
     ("history", &["answer", "gitlab"]),
     ("reask", &["answer", "prose", "search", "store", "target"]),
     ("sweep", &["answer", "clock", "gitlab", "store"]),
-    ("worker", &["answer", "clock", "gitlab", "reask", "store", "sync", "telemetry"]),
+    ("project_hooks", &["config", "gitlab", "target"]),
+    (
+        "worker",
+        &["answer", "clock", "gitlab", "project_hooks", "reask", "store", "sync", "target", "telemetry"],
+    ),
 ];
 
 /// Modules without input and output: nothing in them waits.

@@ -183,15 +183,16 @@ impl World {
         Ok(why)
     }
 
-    /// Whether the corpus has been read once, vectors included: until then little could be found, and what is
-    /// documented would be labelled as a gap. A repository that keeps failing does not hold up the others.
+    /// Whether the corpus has been read once, the documentation's vectors included: until then little could be found,
+    /// and what is documented would be labelled as a gap. Code gets its vectors last and holds up nobody, and neither
+    /// does a repository that keeps failing.
     pub(crate) async fn corpus_ready(&self) -> Result<bool, WalkError> {
         if self.store.setting(CORPUS_READY).await?.is_some() {
             return Ok(true);
         }
         let ready = self.store.setting(GROUP_READ).await?.is_some()
             && self.store.repositories_waiting().await? == 0
-            && self.store.sections_without_vector(1).await?.is_empty();
+            && self.store.sections_without_vector(1).await?.iter().all(|row| row.kind == "code");
         if ready {
             self.library.follow(&self.store).await?;
             self.store.set(CORPUS_READY, "1").await?;

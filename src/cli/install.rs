@@ -218,6 +218,13 @@ fn report(args: &Args, token: &Option<SecretString>, signed: bool, lines: &[Stri
         println!("\nPut this into the bot's environment; it is shown once:\n  {variable}={token}");
     }
     println!("and this into signpost.toml:\n  [hook]\n  public_url = \"{}\"", args.hook_url);
+    if args.projects {
+        println!("  projects = true");
+        println!(
+            "A project that joins the group later gets its hook by itself where SIGNPOST_INSTALL_TOKEN is in the bot's"
+        );
+        println!("environment, or where the bot's own token may manage hooks; else run this command again.");
+    }
     println!("Then start `signpost serve` and run `signpost check`.");
 }
 

@@ -133,7 +133,8 @@ const SECTIONS_OF_FILE: &str =
     concat!(section_columns!(), "WHERE project_id = $1 AND path = $2 ORDER BY ordinal");
 const SECTION: &str = concat!(section_columns!(), "WHERE id = $1");
 const SECTIONS_OF_PROJECT: &str = concat!(section_columns!(), "WHERE project_id = $1 ORDER BY path, ordinal");
-const WITHOUT_VECTOR: &str = concat!(section_columns!(), "WHERE vector IS NULL ORDER BY id LIMIT $1");
+const WITHOUT_VECTOR: &str =
+    concat!(section_columns!(), "WHERE vector IS NULL ORDER BY kind DESC, id LIMIT $1");
 const SET_VECTOR: &str = "UPDATE section SET vector = $2 WHERE id = $1";
 const SIZE: &str = "
     SELECT (SELECT COUNT(*) FROM project WHERE refusal IS NULL), (SELECT COUNT(*) FROM project WHERE refusal IS NOT NULL),
@@ -442,7 +443,7 @@ impl Store {
         Ok(row.map(section_row))
     }
 
-    /// Up to `limit` sections that have no dense vector yet.
+    /// Up to `limit` sections that have no dense vector yet, documentation before code.
     ///
     /// # Errors
     /// The database.

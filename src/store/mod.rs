@@ -103,6 +103,12 @@ const MIGRATIONS: &[(i64, &str, &str, &str)] = &[
         include_str!("../../migrations/sqlite/0003_quote.sql"),
         include_str!("../../migrations/postgres/0003_quote.sql"),
     ),
+    (
+        4,
+        "vectors",
+        include_str!("../../migrations/sqlite/0004_vectors.sql"),
+        include_str!("../../migrations/postgres/0004_vectors.sql"),
+    ),
 ];
 
 impl Store {

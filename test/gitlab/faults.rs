@@ -132,6 +132,8 @@ pub struct Logged {
     pub query: String,
     /// The body as sent, for `POST` and `PUT`.
     pub body: String,
+    /// When it was answered.
+    pub at: std::time::Instant,
     /// None: the connection was reset, or the answer never came.
     pub status: Option<u16>,
     /// User name of the token's owner.

@@ -155,6 +155,7 @@ impl Arrival {
             path: self.path().to_owned(),
             query: self.uri.query().unwrap_or_default().to_owned(),
             body: String::from_utf8_lossy(&self.body).into_owned(),
+            at: std::time::Instant::now(),
             status,
             user,
             routed,
