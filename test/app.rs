@@ -10,6 +10,7 @@ use secrecy::SecretString;
 use signpost::app::App;
 use signpost::clock::Clock;
 use signpost::config::{Config, Secrets};
+use signpost::reply::{Marker, verify};
 use signpost::store::Store;
 use signpost::store::question::Record;
 use signpost::store::queue::Place;
@@ -281,11 +282,23 @@ impl TestApp {
         let log = String::from_utf8_lossy(&log().lock().expect("the log")).into_owned();
         leak("logged", &log);
         assert!(!log.contains(BOT_TOKEN) && !log.contains(&self.token), "a secret is logged");
+        self.every_note_is_proved();
         let unexpected = self.gitlab.unexpected_requests();
         assert!(unexpected.is_empty(), "GitLab has no such address: {unexpected:?}");
         let effects = self.gitlab.effects();
         assert!(effects.is_empty(), "something posted acts: {effects:?}");
         self.down().await;
+    }
+
+    /// What `signpost verify` says of everything that was ever posted with a marker, and notes have one.
+    fn every_note_is_proved(&self) {
+        for text in self.gitlab.posts_of_the_bot().iter().filter(|text| Marker::parse(text).is_some()) {
+            let proof = verify::check(text, |id| self.gitlab.blob(id));
+            assert!(proof.is_ok(), "{proof:?}: {text}");
+        }
+        for note in self.gitlab.all_bot_notes() {
+            assert!(Marker::parse(&note).is_some(), "a note without a marker: {note}");
+        }
     }
 
     /// Every byte at rest, as text.

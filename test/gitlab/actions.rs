@@ -237,6 +237,14 @@ impl FakeGitLab {
         self.notes(project, iid).into_iter().filter(|note| note.bot).collect()
     }
 
+    /// The bodies of all comments that the bot wrote anywhere.
+    pub fn all_bot_notes(&self) -> Vec<String> {
+        let world = self.world();
+        let notes = world.issues.values().flat_map(|issue| &issue.discussions).flat_map(|d| &d.notes);
+        let by_bot = notes.filter(|note| !note.system && world.users[&note.author].username == BOT);
+        by_bot.map(|note| note.body.clone()).collect()
+    }
+
     /// The names of an issue's labels, sorted.
     pub fn labels(&self, project: &str, iid: u64) -> Vec<String> {
         self.world().label_names(project, iid)
@@ -254,6 +262,21 @@ impl FakeGitLab {
 
     /// Everything the bot ever posted as notes, titles and descriptions, what was edited away since included.
     pub fn posted_by_the_bot(&self) -> String {
-        self.world().posted.join("\n\n")
+        self.posts_of_the_bot().join("\n\n")
+    }
+
+    /// The same, text by text.
+    pub fn posts_of_the_bot(&self) -> Vec<String> {
+        self.world().posted.clone()
+    }
+
+    /// The content of a blob, in whichever repository it is.
+    pub fn blob(&self, id: &str) -> Option<Vec<u8>> {
+        let world = self.world();
+        world
+            .projects
+            .values()
+            .find_map(|project| project.repository.read(id))
+            .map(|content| content.to_vec())
     }
 }
