@@ -1,10 +1,13 @@
-//! Logs as sentences with fields, and the Prometheus metrics.
+//! Logs as sentences with fields, the Prometheus metrics, and traces for whoever collects them.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
+use opentelemetry::trace::TracerProvider as _;
+use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::trace::SdkTracerProvider;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -184,18 +187,67 @@ impl Metrics {
 }
 
 /// Installs the subscriber: sentences with fields, on standard error; JSON where that is no terminal, unless
-/// `format` says otherwise. `RUST_LOG` filters; dependencies speak from `warn` on.
-pub fn init(format: &str) {
+/// `format` says otherwise. `RUST_LOG` filters; dependencies speak from `warn` on. Traces are sent as long as what it
+/// returns is held.
+pub fn init(format: &str) -> Traces {
     use std::io::IsTerminal;
-    use tracing_subscriber::EnvFilter;
+    use tracing_subscriber::{EnvFilter, Layer, filter, prelude::*};
 
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("signpost=info,warn"));
     let json = match format {
         "json" => true,
         "text" => false,
         _ => !std::io::stderr().is_terminal(),
     };
-    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let wanted = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("signpost=info,warn"));
+    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
+    let lines = if json { lines.json().boxed() } else { lines.boxed() };
+    // Spans are for the traces; a line of the log says by itself what it is about.
+    let lines = lines.with_filter(filter::filter_fn(|metadata| metadata.is_event())).with_filter(wanted);
+    let (traces, refusal) = match Traces::from_env() {
+        Ok(traces) => (traces, None),
+        Err(error) => (Traces(None), Some(error)),
+    };
+    let spans = traces.0.as_ref().map(|provider| {
+        let own = filter::Targets::new().with_target("signpost", tracing::Level::INFO);
+        let layer = tracing_opentelemetry::layer().with_location(false).with_threads(false);
+        layer.with_tracer(provider.tracer("signpost")).with_filter(own)
+    });
     // A second initialisation in one process (tests) is no fault.
-    let _ = if json { builder.json().try_init() } else { builder.try_init() };
+    let _ = tracing_subscriber::registry().with(lines).with(spans).try_init();
+    if let Some(error) = refusal {
+        tracing::error!(%error, "no traces are sent: OTEL_EXPORTER_OTLP_ENDPOINT cannot be used");
+    }
+    traces
+}
+
+/// The way of traces to a collector; what is still held is sent when this is dropped.
+pub struct Traces(Option<SdkTracerProvider>);
+
+impl Traces {
+    /// Over OTLP/HTTP, when the standard variables name a collector; they also set headers, time-outs and sampling. Spans
+    /// carry ids and numbers, fixed words and the templates of addresses.
+    fn from_env() -> Result<Traces, opentelemetry_otlp::ExporterBuildError> {
+        let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        if !set("OTEL_EXPORTER_OTLP_ENDPOINT") && !set("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") {
+            return Ok(Traces(None));
+        }
+        let exporter = opentelemetry_otlp::SpanExporter::builder().with_http().build()?;
+        let mut resource = Resource::builder();
+        if !set("OTEL_SERVICE_NAME") {
+            resource = resource.with_service_name("signpost");
+        }
+        let provider =
+            SdkTracerProvider::builder().with_batch_exporter(exporter).with_resource(resource.build());
+        Ok(Traces(Some(provider.build())))
+    }
+}
+
+impl Drop for Traces {
+    fn drop(&mut self) {
+        if let Some(provider) = &self.0
+            && let Err(error) = provider.shutdown()
+        {
+            tracing::warn!(%error, "the last traces could not be sent");
+        }
+    }
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 
 use crate::answer::{self, WalkError, World};
 use crate::clock::Millis;
@@ -139,13 +140,20 @@ impl Worker {
         // There may be more: let the next worker look while this one works.
         self.wake.notify_one();
         let began = std::time::Instant::now();
+        let span = tracing::info_span!(
+            "look",
+            project.id = claim.place.project,
+            issue.iid = claim.place.iid,
+            outcome = tracing::field::Empty
+        );
         let outcome = tokio::select! {
-            outcome = AssertUnwindSafe(self.work(&claim)).catch_unwind() => outcome.unwrap_or(Err(Failure::Panic)),
+            outcome = AssertUnwindSafe(self.work(&claim).instrument(span.clone())).catch_unwind() => outcome.unwrap_or(Err(Failure::Panic)),
             () = self.keep_lease(&claim) => Err(Failure::Walk(WalkError::LeaseLost)),
         };
         let place = claim.place;
         match outcome {
             Ok(word) => {
+                span.record("outcome", word);
                 self.away_count.store(0, Ordering::Relaxed);
                 self.metrics.walk(word, began.elapsed());
                 tracing::info!(

@@ -28,4 +28,5 @@ mod postgres;
 mod process;
 mod reply;
 mod resolve;
+mod traces;
 mod walk;

@@ -48,6 +48,7 @@ pub(super) fn note(walk: &Walk<'_>, asking: &Asking, validated: &Validated) -> R
 
 /// Posts the answer, or edits the one note that the question has. False when the thread changed meanwhile and
 /// nothing was done.
+#[tracing::instrument(name = "post", skip_all)]
 pub(super) async fn post_answer(
     walk: &mut Walk<'_>,
     asking: &Asking,
@@ -196,6 +197,7 @@ async fn gap_label(walk: &Walk<'_>, create: bool) -> Result<Option<GapLabel>, Wa
 }
 
 /// Puts the gap label on, if it is not there and no human took it off.
+#[tracing::instrument(name = "label", skip_all)]
 pub(super) async fn label(walk: &mut Walk<'_>, mut record: Record) -> Result<(), WalkError> {
     if record.labelled && walk.thread.issue.labels.has(&walk.world.config.gap.label) {
         return Ok(());

@@ -240,6 +240,7 @@ fn kind_of(reference: &Reference) -> &'static str {
 
 /// Resolves references and asks the predicate about each target. What could not be found out is an error: the
 /// thread is looked at again, and nothing becomes a gap meanwhile.
+#[tracing::instrument(name = "resolve", skip_all)]
 pub(crate) async fn resolve_all(
     world: &World,
     pointed: &[Pointed],
@@ -293,6 +294,7 @@ pub(crate) fn signposts(resolved: &[Resolution]) -> Vec<Signpost> {
 }
 
 /// The sections that the references mean, read with their admission.
+#[tracing::instrument(name = "read", skip_all)]
 async fn referenced(
     world: &World,
     resolved: &[Resolution],
@@ -356,6 +358,7 @@ fn meant(sections: Vec<Section>, blob: &Blob, question: &Question, judge: &Judge
 }
 
 /// What search finds among the projects that this audience may read.
+#[tracing::instrument(name = "search", skip_all)]
 async fn searched(
     world: &World,
     audience: &Audience,
@@ -403,6 +406,7 @@ fn source_of(row: SectionRow, from: &'static str, found: Option<Found>, votes: u
 }
 
 /// Where similar closed issues pointed: candidates and votes, never text.
+#[tracing::instrument(name = "remember", skip_all)]
 async fn remembered(
     world: &World,
     place: crate::store::queue::Place,
@@ -465,6 +469,7 @@ fn distinct(sources: Vec<Source>) -> Vec<Source> {
 }
 
 /// Judges on a blocking thread; a key is the position in `sources`.
+#[tracing::instrument(name = "judge", skip_all)]
 async fn judge(world: &World, question: &Arc<Question>, sources: &[Source]) -> Vec<Judged> {
     let (judge, question, endpoint) =
         (Arc::clone(&world.judge), Arc::clone(question), world.endpoint.clone());
@@ -496,6 +501,7 @@ async fn judge(world: &World, question: &Arc<Question>, sources: &[Source]) -> V
 }
 
 /// Looks at what would be cited as it is now: resolves, admits, reads, and lets the third check decide.
+#[tracing::instrument(name = "conclude", skip_all)]
 #[expect(clippy::too_many_arguments, reason = "the last step of the walk needs what all earlier ones found")]
 async fn conclude(
     world: &World,

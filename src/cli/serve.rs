@@ -16,7 +16,7 @@ pub struct Args {}
 /// A configuration that cannot work, a database that cannot be opened, an address that cannot be bound.
 pub fn run(_args: Args, invocation: &Invocation) -> anyhow::Result<Verdict> {
     let (config, secrets) = invocation.load()?;
-    crate::telemetry::init(&config.log.format);
+    let _traces = crate::telemetry::init(&config.log.format);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("no threads")?;
     runtime.block_on(async {
         let app = App::build(config, secrets, Clock::System).await?;

@@ -237,6 +237,7 @@ impl Http {
     }
 
     /// One try, redirects within the instance included.
+    #[tracing::instrument(name = "gitlab", skip_all, fields(call = %call.endpoint, status = tracing::field::Empty))]
     async fn attempt(
         &self,
         parts: &Parts,
@@ -257,6 +258,7 @@ impl Http {
             self.times.lock().unwrap_or_else(PoisonError::into_inner).observe(began.elapsed());
             let answer = answer?;
             self.count(&call.endpoint, answer.status().as_u16());
+            tracing::Span::current().record("status", answer.status().as_u16());
             self.look_at_clock(answer.headers());
             let after = self.pace.observe(lane, answer.status().as_u16(), answer.headers());
             if answer.status().is_redirection() && parts.method == Method::GET {
