@@ -21,7 +21,6 @@ pub mod reference;
 
 pub mod docsite;
 pub mod judge;
-pub mod project_hooks;
 pub mod prose;
 pub mod reply;
 pub mod search;
@@ -37,6 +36,7 @@ pub mod gaps;
 pub mod history;
 pub mod hook;
 pub mod library;
+pub mod project_hooks;
 pub mod reask;
 pub mod sweep;
 pub mod sync;
