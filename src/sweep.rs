@@ -30,6 +30,9 @@ pub async fn sweep(world: &World) -> Result<(), WalkError> {
     world.store.want(Place::GROUP, None, began).await?;
     missed_issues(world, birth, settled).await?;
     recheck(world, began).await?;
+    if world.config.gap.report_project.is_some() {
+        world.store.want(Place::REPORT, None, world.clock.now()).await?;
+    }
     prune(world, began).await?;
     world.store.set(SETTLED, &began.to_string()).await?;
     Ok(())

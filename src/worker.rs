@@ -12,6 +12,7 @@ use tracing::Instrument;
 
 use crate::answer::{self, WalkError, World};
 use crate::clock::Millis;
+use crate::gaps::upkeep;
 use crate::project_hooks::ProjectHooks;
 use crate::reask;
 use crate::store::queue::{Claim, LEASE, Place};
@@ -179,6 +180,7 @@ impl Worker {
 
     async fn work(&self, claim: &Claim) -> Result<&'static str, Failure> {
         match claim.place {
+            Place::REPORT => Ok(upkeep::keep(&self.world).await?),
             Place { project: 0, .. } => self.refresh_group().await,
             Place { project, iid: 0 } => self.refresh_project(project).await,
             _ => Ok(answer::look(&self.world, claim).await?),

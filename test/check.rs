@@ -149,6 +149,10 @@ async fn what_is_wrong_with_token_group_and_label_is_named() {
     site.gitlab.world().add_project_label("acme/api", "documentation-gap", "#d9534f");
     assert!(assert_fault(&site, "label").await.contains("acme/api"), "a label of one project only");
     site.gitlab.world().add_group_label("acme", "documentation-gap", "#d9534f");
+    site.set("SIGNPOST_GAP__REPORT_PROJECT", "acme/infra");
+    assert!(assert_fault(&site, "report").await.contains("acme/infra"));
+    site.set("SIGNPOST_GAP__REPORT_PROJECT", "acme/docs");
+    assert!(finding(&check(&site).await, "report", "ok").is_some());
     site.gitlab.set_clock(|| Clock::System.now() + 10 * 60_000);
     assert!(assert_fault(&site, "clock").await.contains('s'));
     site.gitlab.set_clock(|| Clock::System.now());

@@ -41,13 +41,17 @@ const MAY: &[(&str, &[&str])] = &[
             "target",
         ],
     ),
+    (
+        "gaps",
+        &["answer", "clock", "config", "gitlab", "judge", "reference", "reply", "search", "store", "target"],
+    ),
     ("history", &["answer", "gitlab"]),
     ("reask", &["answer", "prose", "search", "store", "target"]),
     ("sweep", &["answer", "clock", "gitlab", "store"]),
     ("project_hooks", &["config", "gitlab", "target"]),
     (
         "worker",
-        &["answer", "clock", "gitlab", "project_hooks", "reask", "store", "sync", "target", "telemetry"],
+        &["answer", "clock", "gaps", "gitlab", "project_hooks", "reask", "store", "sync", "target", "telemetry"],
     ),
 ];
 
@@ -56,7 +60,7 @@ const PURE: &[&str] =
     &["clock", "reference", "config", "prose", "section", "search", "target", "docsite", "reply"];
 
 /// Modules at the rim, which may import everything.
-const RIM: &[&str] = &["admin", "app", "cli", "gaps", "main", "lib"];
+const RIM: &[&str] = &["admin", "app", "cli", "main", "lib"];
 
 fn sources(module: &str) -> Vec<PathBuf> {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
@@ -93,7 +97,7 @@ fn modules_import_only_what_the_table_allows() {
     for (module, allowed) in MAY {
         let files = sources(module);
         assert!(!files.is_empty(), "the table names `{module}`, which is gone");
-        for file in files.iter().filter(|f| !f.ends_with("tests.rs")) {
+        for file in files.iter().filter(|f| !f.ends_with("tests.rs") && !f.ends_with("testing.rs")) {
             for found in import.captures_iter(&code(file)) {
                 let other = &found[1];
                 let is_module = MAY.iter().any(|(m, _)| *m == other) || RIM.contains(&other);

@@ -27,6 +27,7 @@ mod port;
 mod postgres;
 mod process;
 mod reply;
+mod report;
 mod resolve;
 mod traces;
 mod walk;

@@ -108,6 +108,7 @@ pub(super) fn named(place: Place, paths: &HashMap<u64, String>) -> String {
     let project = paths.get(&place.project).cloned().unwrap_or_else(|| format!("project {}", place.project));
     match place {
         Place::GROUP => "the group".to_owned(),
+        Place::REPORT => "the report issue".to_owned(),
         Place { iid: 0, .. } => format!("repository of {project}"),
         Place { iid, .. } => format!("{project}#{iid}"),
     }

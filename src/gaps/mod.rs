@@ -13,6 +13,7 @@ pub mod rank;
 pub mod report;
 #[cfg(test)]
 pub(crate) mod testing;
+pub mod upkeep;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

@@ -1,6 +1,6 @@
 use super::*;
 use crate::gaps::filter::Filter;
-use crate::gaps::report::Report;
+use crate::gaps::report::Audience;
 use crate::gaps::testing::{fingerprint, gap};
 use crate::reference::ProjectPath;
 use crate::store::question::{self, Near, Target};
@@ -175,17 +175,18 @@ fn the_report_holds_numbers_coordinates_and_paths() {
     let (mut records, mut projects) = world();
     records[0].near.as_mut().unwrap().path = "docs/@all `x` <img>.md".into();
     let report = |records: &[Record], projects: &[ProjectRow]| {
-        Report::on(&drawn(records, &Hand::default(), projects), &projects[0].project, projects)
-            .markdown()
-            .to_owned()
+        let report =
+            Audience::of(&projects[0].project, projects).report(&drawn(records, &Hand::default(), projects));
+        report.markdown().to_owned()
     };
     assert_eq!(
         report(&records, &projects),
         "Questions that the documentation does not answer yet, the most urgent first. This list is kept current; \
-         what is written into it by hand is lost.\n\n\
+         what is written into it by hand is lost. Close the issue to stop it.\n\n\
          1. acme/sub/docs#2+, acme/api#1+\n   - asked by 2 people, 3 votes, last on 2023-11-14; `near`\n   \
          - nearest is ``docs/@all `x` <img>.md`` in `acme/sub/docs`, which scored 0.410 of 0.900\n\
-         2. acme/api#3+\n   - asked by 1 person, 0 votes, last on 2023-11-14; `missing`\n"
+         2. acme/api#3+\n   - asked by 1 person, 0 votes, last on 2023-11-14; `missing`\n\n\
+         <!-- signpost:1 report -->"
     );
     projects[1].project.visibility = Some(Visibility::Private);
     let text = report(&records, &projects);
@@ -193,5 +194,5 @@ fn the_report_holds_numbers_coordinates_and_paths() {
     assert!(text.contains("acme/api#1+"), "{text}");
     projects[1].project.visibility = Some(Visibility::Internal);
     assert!(!report(&records, &projects).contains("acme/sub"));
-    assert!(report(&[], &projects).ends_with("No question waits.\n"));
+    assert!(report(&[], &projects).contains("\n\nNo question waits.\n\n"));
 }

@@ -1,9 +1,9 @@
-//! The only HTTP to GitLab. It reads projects, threads and admitted files, and it writes replies, one label and
-//! hooks; nothing else in the program can.
+//! The only HTTP to GitLab. It reads projects, threads and admitted files, and it writes replies, one label, the
+//! report issue and hooks; nothing else in the program can.
 //!
 //! Every answer is one of four things: a value, `None` where absence is an answer, a refusal
 //! ([`Error::Denied`]), or "could not find out" ([`Error::Transient`]). Writes go by numeric id, take
-//! [`Reply`](crate::reply::Reply), [`GapLabel`] or [`HookSettings`], and never a string.
+//! [`Reply`](crate::reply::Reply), [`Report`](crate::reply::Report), [`GapLabel`] or [`HookSettings`], and never a string.
 
 mod endpoint;
 mod error;
@@ -17,6 +17,7 @@ mod people;
 #[cfg(test)]
 mod policy;
 mod projects;
+mod report;
 mod repository;
 pub mod resolve;
 mod route;
@@ -40,6 +41,7 @@ pub use labels::GapLabel;
 pub use pages::Pages;
 pub use people::{Metadata, Role, Token, User, UserId};
 pub use projects::{Group, ProjectRef, Projects};
+pub use report::Reported;
 pub use repository::{Changes, Read, Tree, TreeRow};
 pub use resolve::{Budget, Outcome, Walk, Why};
 pub use thread::{Award, Issue, Labels, Note, Thread, Vote};

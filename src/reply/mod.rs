@@ -10,12 +10,14 @@ mod language;
 pub mod layout;
 pub mod marker;
 mod place;
+pub mod report;
 mod title;
 pub mod verify;
 mod wording;
 
 pub use language::Language;
 pub use marker::{Asked, Marker, Says};
+pub use report::Report;
 pub use wording::Wording;
 
 use crate::target::Validated;

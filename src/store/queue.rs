@@ -15,7 +15,7 @@ pub const BURY_AFTER: Duration = Duration::from_secs(3600);
 /// A place to look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Place {
-    /// GitLab's project id; 0 for the group as a whole.
+    /// GitLab's project id; 0 for the group as a whole and what belongs to it.
     pub project: u64,
     /// The issue's number; 0 for the project's repository.
     pub iid: u64,
@@ -24,6 +24,9 @@ pub struct Place {
 impl Place {
     /// The group as a whole: its list of projects.
     pub const GROUP: Place = Place { project: 0, iid: 0 };
+
+    /// The report issue, wherever it lies.
+    pub const REPORT: Place = Place { project: 0, iid: 1 };
 
     /// The repository of a project.
     pub fn repository(project: u64) -> Place {
@@ -38,7 +41,8 @@ impl Place {
 
 impl std::fmt::Display for Place {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
+        match *self {
+            Place::REPORT => f.write_str("the report issue"),
             Place { project: 0, .. } => f.write_str("the list of the group's projects"),
             Place { project, iid: 0 } => std::write!(f, "the repository of project {project}"),
             Place { project, iid } => std::write!(f, "project {project} issue {iid}"),

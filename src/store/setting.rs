@@ -13,6 +13,8 @@ pub const NOT_JSON: &str = "not_json";
 /// A hash of the corpus predicate's configuration at the last start.
 pub const PREDICATE: &str = "predicate";
 
+/// Where the report issue is: project id and number, separated by a space.
+pub const REPORT: &str = "report";
 /// Set once the group's projects have been listed.
 pub const GROUP_READ: &str = "group_read";
 /// Set once the corpus has been read for the first time.

@@ -8,8 +8,8 @@ use super::{Report, hook};
 use crate::clock::Clock;
 use crate::config::{Config, Secrets};
 use crate::gitlab::{Error, GitLab, Role, Token};
-use crate::target::Project;
 use crate::target::corpus::{Corpus, Scope};
+use crate::target::{Access, Project};
 
 /// A token that dies within this time is named.
 const EXPIRES_SOON_DAYS: i64 = 14;
@@ -65,6 +65,7 @@ pub(super) async fn look(config: &Config, secrets: &Secrets, gitlab: &GitLab, re
     role(gitlab, user.id, &projects, report).await;
     hook::look(config, secrets, gitlab, &projects, report).await;
     label(config, gitlab, &projects, report).await;
+    report_home(config, &projects, report);
 }
 
 /// Hooks carry GitLab's time; more than five minutes of difference would refuse them all.
@@ -204,4 +205,23 @@ async fn label(config: &Config, gitlab: &GitLab, projects: &[Arc<Project>], repo
         format!("the group has no label {name}"),
         "run `signpost install`, or create it in the group",
     );
+}
+
+/// The report issue needs a project that is served, and that has issues.
+fn report_home(config: &Config, projects: &[Arc<Project>], report: &mut Report) {
+    let Some(path) = &config.gap.report_project else { return };
+    let home = projects.iter().find(|project| project.path.as_str().eq_ignore_ascii_case(path));
+    match home.map(|project| project.issues) {
+        Some(Some(Access::Disabled)) => report.fault(
+            "report",
+            format!("{path}, which is to hold the report issue, has no issues"),
+            "switch its issues on, or set another gap.report_project",
+        ),
+        Some(_) => report.ok("report", path.clone()),
+        None => report.fault(
+            "report",
+            format!("{path}, which is to hold the report issue, is not served"),
+            "set gap.report_project to the full path of a project of the group that is not excluded",
+        ),
+    }
 }

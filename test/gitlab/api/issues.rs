@@ -58,6 +58,7 @@ impl Call {
         }
         let confidential = self.maybe_flag("confidential")?;
         let (labels, kind, iids) = (self.list("labels"), self.get("issue_type"), self.list("iids"));
+        let author = self.get("author_id");
         issues.retain(|issue| {
             let names: Vec<&str> = issue.labels.iter().map(|id| world.labels[id].name.as_str()).collect();
             world.reads_issue(issue, self.user(world))
@@ -68,6 +69,7 @@ impl Call {
                 && confidential.is_none_or(|wanted| issue.confidential == wanted)
                 && labels.iter().all(|label| names.contains(label))
                 && kind.is_none_or(|kind| issue.issue_type.rest() == kind)
+                && author.is_none_or(|id| issue.author.to_string() == id)
                 && (iids.is_empty() || iids.contains(&issue.iid.to_string().as_str()))
         });
         Ok(issues)

@@ -260,7 +260,11 @@ impl World {
         let target =
             self.referenced(here, project).and_then(|id| self.find_issue(id, iid)).map(|issue| issue.id);
         if let Some(target) = target.filter(|target| *target != from) {
-            self.system_note(target, by, &format!("mentioned in issue {source}"));
+            let text = format!("mentioned in issue {source}");
+            // Each place is mentioned once, however often the text that does so is edited.
+            if self.issues[&target].notes().iter().all(|note| !note.system || note.body != text) {
+                self.system_note(target, by, &text);
+            }
         }
     }
 
