@@ -3,15 +3,17 @@
 use std::collections::HashSet;
 
 use crate::answer::{WalkError, World};
-use crate::prose::{Prose, Question};
+use crate::clock::Millis;
 use crate::search::{Fingerprint, similarity};
-use crate::store::question::{Record, State};
+use crate::store::question::{Near, Record, State};
 use crate::store::queue::Place;
 use crate::target::ProjectId;
 
 /// Likeness of a gap's question and a changed section from which the gap is asked again. Low: asking costs
 /// little, and what it decides is whether, not what.
 const LIKENESS: f32 = 0.05;
+/// What it adds when the nearest page of a gap is among the changed files.
+const NEAREST: f32 = 0.1;
 /// Up to this many open gaps are all asked again, whatever changed.
 const ASK_ALL: usize = 50;
 
@@ -28,38 +30,40 @@ pub async fn withdrawn(world: &World, quotable: impl Fn(ProjectId) -> bool) -> R
     Ok(())
 }
 
-/// Wants the threads whose open or answered questions the changed files of a project may touch.
+/// Wants the threads whose open or answered questions the changed files of a project may touch: answers that quote
+/// them first, then the open questions, the most alike first, so that what was documented is answered before what
+/// shares a word with it.
 ///
 /// # Errors
 /// The database.
 pub async fn touched(world: &World, project: ProjectId, changed: &[String]) -> Result<(), WalkError> {
     let paths: HashSet<&str> = changed.iter().map(String::as_str).collect();
-    let gaps = world.store.questions_in(State::Gap, 5000).await?;
-    let silent = world.store.questions_in(State::Silent, 1000).await?;
     let answered = world.store.questions_in(State::Answered, 5000).await?;
-    let mut wanted: Vec<Place> = answered
-        .iter()
-        .filter(|r| {
-            r.target.as_ref().is_some_and(|t| t.project == project && paths.contains(t.path.as_str()))
-        })
-        .map(|r| r.place)
-        .collect();
-    let open: Vec<&Record> = gaps.iter().chain(silent.iter().filter(|r| r.fingerprint.is_some())).collect();
-    if open.len() <= ASK_ALL {
-        wanted.extend(open.iter().map(|r| r.place));
-    } else {
-        let fingerprints = changed_fingerprints(world, project, changed).await?;
-        wanted.extend(open.iter().filter(|r| is_touched(r, project, &paths, &fingerprints)).map(|r| r.place));
+    let quotes = |r: &&Record| {
+        r.target.as_ref().is_some_and(|t| t.project == project && paths.contains(t.path.as_str()))
+    };
+    let mut wanted: Vec<Place> = answered.iter().filter(quotes).map(|r| r.place).collect();
+    let mut open = world.store.questions_in(State::Gap, 5000).await?;
+    let silent = world.store.questions_in(State::Silent, 1000).await?;
+    open.extend(silent.into_iter().filter(|r| r.fingerprint.is_some()));
+    let sections = changed_sections(world, project, changed).await?;
+    let mut ranked: Vec<(f32, Place)> =
+        open.iter().map(|r| (likeness(r, project, &paths, &sections), r.place)).collect();
+    if ranked.len() > ASK_ALL {
+        ranked.retain(|(likeness, _)| *likeness >= LIKENESS);
     }
-    wanted.sort_unstable_by_key(|place| (place.project, place.iid));
-    wanted.dedup();
-    for place in wanted {
-        world.store.want(place, None, world.clock.now()).await?;
+    ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    wanted.extend(ranked.into_iter().map(|(_, place)| place));
+    let (now, mut seen) = (world.clock.now(), HashSet::new());
+    wanted.retain(|place| seen.insert(*place));
+    for (rank, place) in wanted.into_iter().enumerate() {
+        // The queue hands out what was wanted last.
+        world.store.want(place, None, now - rank as Millis).await?;
     }
     Ok(())
 }
 
-async fn changed_fingerprints(
+async fn changed_sections(
     world: &World,
     project: ProjectId,
     changed: &[String],
@@ -67,19 +71,17 @@ async fn changed_fingerprints(
     let mut fingerprints = Vec::new();
     for path in changed {
         for row in world.store.sections_of_file(project, path).await? {
-            // The same measure as for questions, on the section's own text.
-            let text = Question::new(&Prose::from(row.headings.join(" ")), &Prose::from(row.body));
-            fingerprints.push(Fingerprint::of(&text));
+            fingerprints.push(Fingerprint::of_text(&format!("{}\n{}", row.headings.join("\n"), row.body)));
         }
     }
     Ok(fingerprints)
 }
 
-fn is_touched(record: &Record, project: ProjectId, paths: &HashSet<&str>, changed: &[Fingerprint]) -> bool {
-    if record.near.as_ref().is_some_and(|near| near.project == project && paths.contains(near.path.as_str()))
-    {
-        return true;
-    }
-    let Some(own) = record.fingerprint.as_deref().and_then(Fingerprint::from_bytes) else { return true };
-    changed.iter().any(|section| similarity(&own, section) >= LIKENESS)
+/// How alike an open question and the changed sections are; more for one whose nearest page is among them.
+fn likeness(record: &Record, project: ProjectId, paths: &HashSet<&str>, changed: &[Fingerprint]) -> f32 {
+    let near = |near: &Near| near.project == project && paths.contains(near.path.as_str());
+    let near = if record.near.as_ref().is_some_and(near) { NEAREST } else { 0.0 };
+    // Of what has no fingerprint nothing is known: it is asked.
+    let Some(own) = record.fingerprint.as_deref().and_then(Fingerprint::from_bytes) else { return LIKENESS };
+    near + changed.iter().map(|section| similarity(&own, section)).fold(0.0, f32::max)
 }

@@ -46,12 +46,23 @@ const MAY: &[(&str, &[&str])] = &[
         &["answer", "clock", "config", "gitlab", "judge", "reference", "reply", "search", "store", "target"],
     ),
     ("history", &["answer", "gitlab"]),
-    ("reask", &["answer", "prose", "search", "store", "target"]),
+    ("reask", &["answer", "clock", "search", "store", "target"]),
     ("sweep", &["answer", "clock", "gitlab", "store"]),
     ("project_hooks", &["config", "gitlab", "target"]),
     (
         "worker",
-        &["answer", "clock", "gaps", "gitlab", "project_hooks", "reask", "store", "sync", "target", "telemetry"],
+        &[
+            "answer",
+            "clock",
+            "gaps",
+            "gitlab",
+            "project_hooks",
+            "reask",
+            "store",
+            "sync",
+            "target",
+            "telemetry",
+        ],
     ),
 ];
 

@@ -29,5 +29,6 @@ mod process;
 mod reply;
 mod report;
 mod resolve;
+mod thousand;
 mod traces;
 mod walk;

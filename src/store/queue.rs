@@ -13,7 +13,7 @@ pub const BURY_AFTER_ATTEMPTS: i64 = 8;
 pub const BURY_AFTER: Duration = Duration::from_secs(3600);
 
 /// A place to look at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Place {
     /// GitLab's project id; 0 for the group as a whole and what belongs to it.
     pub project: u64,
