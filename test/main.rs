@@ -18,6 +18,7 @@ mod gaps;
 #[expect(dead_code, reason = "the fake offers more than today's tests ask of it")]
 mod gitlab;
 mod gitlab_client;
+mod history;
 mod install;
 mod interference;
 mod layers;
