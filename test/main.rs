@@ -32,4 +32,5 @@ mod report;
 mod resolve;
 mod thousand;
 mod traces;
+mod translation;
 mod walk;

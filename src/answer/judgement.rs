@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::answer::{Asking, Walk, WalkError, World};
+use crate::answer::{Asking, Walk, WalkError, World, translation};
 use crate::config::When;
 use crate::gitlab::resolve::{Budget, Outcome};
 use crate::gitlab::{Read, Thread};
@@ -82,10 +82,10 @@ pub(crate) struct Resolution {
 }
 
 /// Where a candidate came from and what it is.
-struct Source {
+pub(super) struct Source {
     from: &'static str,
-    project: ProjectId,
-    path: String,
+    pub(super) project: ProjectId,
+    pub(super) path: String,
     section: Section,
     text: String,
     /// The file, when it was read for this walk.
@@ -93,8 +93,23 @@ struct Source {
     found: Option<Found>,
     votes: u32,
     discussion: Option<String>,
-    /// Lines in the file, for the trail.
-    lines: (u32, u32),
+    /// Lines in the file.
+    pub(super) lines: (u32, u32),
+}
+
+impl Source {
+    /// Whether both are the same section.
+    pub(super) fn is_the_section_of(&self, other: &Source) -> bool {
+        (self.project, &self.path, self.lines, &self.text)
+            == (other.project, &other.path, other.lines, &other.text)
+    }
+
+    /// A section that says the same in another language: whatever led here leads there.
+    pub(super) fn translated(&self, row: SectionRow) -> Source {
+        let found = self.found.map(|found| Found { id: row.id, cosine: 0.0, ..found });
+        let discussion = self.discussion.clone();
+        Source { discussion, ..source_of(row, "translation", found, self.votes) }
+    }
 }
 
 /// Puts a question to the corpus.
@@ -131,6 +146,7 @@ pub(super) async fn put(walk: &mut Walk<'_>, asking: &Asking) -> Result<Judgemen
     sources.extend(remembered(world, walk.claim.place, &walk.audience, &judgement.fingerprint).await?);
     let sources = distinct(sources);
     let judged = judge(world, &asking.question, &sources).await;
+    let (sources, judged) = translation::prefer(world, &asking.question, &policy, sources, judged).await?;
     let decision = decide(&policy, kind, &judged);
     let threads_only =
         resolved.iter().all(|r| r.admitted.is_empty()) && points_at_threads(world, walk, asking);
@@ -450,12 +466,7 @@ async fn remembered(
 fn distinct(sources: Vec<Source>) -> Vec<Source> {
     let mut kept: Vec<Source> = Vec::new();
     for source in sources {
-        let same = kept.iter().position(|k| {
-            k.project == source.project
-                && k.path == source.path
-                && k.lines == source.lines
-                && k.text == source.text
-        });
+        let same = kept.iter().position(|k| k.is_the_section_of(&source));
         match same {
             Some(at) => {
                 kept[at].found = kept[at].found.or(source.found);
@@ -470,7 +481,7 @@ fn distinct(sources: Vec<Source>) -> Vec<Source> {
 
 /// Judges on a blocking thread; a key is the position in `sources`.
 #[tracing::instrument(name = "judge", skip_all)]
-async fn judge(world: &World, question: &Arc<Question>, sources: &[Source]) -> Vec<Judged> {
+pub(super) async fn judge(world: &World, question: &Arc<Question>, sources: &[Source]) -> Vec<Judged> {
     let (judge, question, endpoint) =
         (Arc::clone(&world.judge), Arc::clone(question), world.endpoint.clone());
     let handle = tokio::runtime::Handle::current();

@@ -7,6 +7,7 @@ mod replay;
 mod sites;
 mod standing;
 mod trail;
+mod translation;
 
 use std::sync::Arc;
 use std::time::Duration;

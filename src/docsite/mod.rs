@@ -13,6 +13,7 @@ mod prefix;
 mod rule;
 mod script;
 mod site;
+pub mod translation;
 
 use std::sync::Arc;
 
