@@ -112,7 +112,7 @@ fn world(sections: usize) -> World {
 
 fn environment(fake: &FakeGitLab, token: &str, database: &str) -> Vec<(&'static str, String)> {
     vec![
-        ("SIGNPOST_GITLAB__URL", fake.url()),
+        ("SIGNPOST_GITLAB__URL", fake.url().to_owned()),
         ("SIGNPOST_GITLAB__GROUP", "acme".to_owned()),
         ("SIGNPOST_GITLAB_TOKEN", BOT_TOKEN.to_owned()),
         ("SIGNPOST_SIGNING_TOKEN", token.to_owned()),
