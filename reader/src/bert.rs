@@ -1,7 +1,7 @@
 //! The encoder's arithmetic: embeddings, attention, the layers.
 
 use ndarray::linalg::general_mat_mul;
-use ndarray::{Array2, ArrayView2, Axis, Slice};
+use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, Slice};
 
 use crate::weights::{Tensor, Weights};
 
@@ -16,6 +16,8 @@ const VOCABULARY: usize = 30_522;
 
 /// `x · weightᵀ + bias`.
 pub struct Linear {
+    /// Inputs by outputs, row by row: a multiplication copies the right side in rows, and columns would cost it more
+    /// than the arithmetic does.
     weight: Array2<f32>,
     bias: Vec<f32>,
 }
@@ -23,7 +25,7 @@ pub struct Linear {
 impl Linear {
     pub fn read(weights: &Weights<'_>, name: &str, inputs: usize, outputs: usize) -> Self {
         Self {
-            weight: weights.matrix(&format!("{name}.weight"), outputs, inputs),
+            weight: weights.transposed(&format!("{name}.weight"), outputs, inputs),
             bias: weights.vector(&format!("{name}.bias"), outputs),
         }
     }
@@ -35,7 +37,7 @@ impl Linear {
                 *o = *b;
             }
         }
-        general_mat_mul(1.0, &x, &self.weight.t(), 1.0, &mut y);
+        general_mat_mul(1.0, &x, &self.weight, 1.0, &mut y);
         y
     }
 }
@@ -87,9 +89,10 @@ impl Layer {
         }
     }
 
-    /// The next states; no padding is ever in them.
-    pub fn apply(&self, x: &Array2<f32>) -> Array2<f32> {
-        let mut y = self.out.apply(attend(&self.qkv.apply(x.view())).view());
+    /// The next states of several texts, one below the other, of `lengths` pieces each. They do not see each other;
+    /// together they need the weights brought from memory only once. No padding is ever in them.
+    pub fn apply(&self, x: &Array2<f32>, lengths: &[usize]) -> Array2<f32> {
+        let mut y = self.out.apply(attend(&self.qkv.apply(x.view()), lengths).view());
         y += x;
         self.norm1.apply(&mut y);
         let mut h = self.up.apply(y.view());
@@ -101,11 +104,20 @@ impl Layer {
     }
 }
 
-fn attend(qkv: &Array2<f32>) -> Array2<f32> {
-    let tokens = qkv.nrows();
+fn attend(qkv: &Array2<f32>, lengths: &[usize]) -> Array2<f32> {
+    let mut context = Array2::zeros((qkv.nrows(), HIDDEN));
+    let mut first = 0;
+    for length in lengths {
+        let rows = Slice::from(first..first + length);
+        attend_within(qkv.slice_axis(Axis(0), rows), context.slice_axis_mut(Axis(0), rows));
+        first += length;
+    }
+    context
+}
+
+fn attend_within(qkv: ArrayView2<'_, f32>, mut context: ArrayViewMut2<'_, f32>) {
     let scale = 1.0 / (HEAD as f32).sqrt();
-    let mut context = Array2::zeros((tokens, HIDDEN));
-    let mut scores = Array2::zeros((tokens, tokens));
+    let mut scores = Array2::zeros((qkv.nrows(), qkv.nrows()));
     for head in 0..HEADS {
         let columns = |first: usize| Slice::from(first + head * HEAD..first + (head + 1) * HEAD);
         let part = |which: usize| qkv.slice_axis(Axis(1), columns(which * HIDDEN));
@@ -118,7 +130,6 @@ fn attend(qkv: &Array2<f32>) -> Array2<f32> {
         let mut target = context.slice_axis_mut(Axis(1), columns(0));
         general_mat_mul(1.0, &scores, &part(2), 0.0, &mut target);
     }
-    context
 }
 
 /// Turns scores into shares.

@@ -1,6 +1,6 @@
 //! The head that scores a question and a passage read together.
 
-use ndarray::{Array2, Axis, concatenate};
+use ndarray::{Array2, ArrayView2, Axis, concatenate};
 
 use crate::bert::{HIDDEN, Layer, Linear, exp, gelu, mean, normalise, softmax};
 use crate::weights::Weights;
@@ -34,16 +34,31 @@ impl Cover {
         }
     }
 
-    /// The score of one passage, from both sides' states after the shared layers.
-    pub fn score(&self, question: &Array2<f32>, passage: &Array2<f32>) -> f32 {
+    /// The scores of passages, from the states of both sides after the shared layers.
+    pub fn score(&self, question: &Array2<f32>, passages: &[ArrayView2<'_, f32>]) -> Vec<f32> {
         let asked = question.nrows();
-        let before = similarities(question.clone(), passage.clone());
-        let sides = [&(question + &self.side.row(0)), &(passage + &self.side.row(1))];
-        let Ok(mut states) = concatenate(Axis(0), &sides.map(|x| x.view())) else { return 0.0 };
+        let q = question + &self.side.row(0);
+        let pairs = passages.iter().map(|passage| [q.clone(), passage + &self.side.row(1)]);
+        let parts: Vec<Array2<f32>> = pairs.flatten().collect();
+        let parts: Vec<ArrayView2<'_, f32>> = parts.iter().map(|text| text.view()).collect();
+        let Ok(mut states) = concatenate(Axis(0), &parts) else { return vec![0.0; passages.len()] };
+        let lengths: Vec<usize> = passages.iter().map(|passage| asked + passage.nrows()).collect();
         for layer in &self.layers {
-            states = layer.apply(&states);
+            states = layer.apply(&states, &lengths);
         }
-        let (q, p) = states.view().split_at(Axis(0), asked);
+        let read = split(&states, &lengths);
+        passages.iter().zip(read).map(|(passage, read)| self.conclude(question, *passage, read)).collect()
+    }
+
+    /// The score of one passage, from what is known before and after question and passage were read together.
+    fn conclude(
+        &self,
+        question: &Array2<f32>,
+        passage: ArrayView2<'_, f32>,
+        read: ArrayView2<'_, f32>,
+    ) -> f32 {
+        let before = similarities(question.clone(), passage.to_owned());
+        let (q, p) = read.split_at(Axis(0), question.nrows());
         let after = similarities(q.to_owned(), p.to_owned());
         let mut importance = self.weight.apply(q).into_raw_vec_and_offset().0;
         softmax(&mut importance);
@@ -69,6 +84,17 @@ impl Cover {
         });
         self.hidden.apply(input.view()).iter().map(|v| gelu(*v)).collect()
     }
+}
+
+/// The states of each of several texts that lie one below the other.
+pub fn split<'s>(states: &'s Array2<f32>, lengths: &[usize]) -> Vec<ArrayView2<'s, f32>> {
+    let mut rest = states.view();
+    let mut cut = |length: &usize| {
+        let (text, after) = rest.split_at(Axis(0), *length);
+        rest = after;
+        text
+    };
+    lengths.iter().map(&mut cut).collect()
 }
 
 /// Cosines of each question token with each passage token.

@@ -19,7 +19,7 @@ mod text;
 mod weights;
 mod wordpiece;
 
-use ndarray::Array2;
+use ndarray::{Array2, ArrayView2, Axis, concatenate};
 
 pub use calibrate::{Evidence, any_of_best, probability};
 pub use essence::essence;
@@ -68,13 +68,13 @@ impl Reader {
 
     /// The dense vector, of length one, of a question: give it the [`essence()`] of title and description.
     pub fn embed_question(&self, text: &str) -> Vec<f32> {
-        self.embed(&self.pieces.encode(text, EMBED_QUESTION))
+        self.embed(self.pieces.encode(text, EMBED_QUESTION))
     }
 
     /// The dense vector, of length one, of a passage: its heading path and its Markdown text.
     pub fn embed_passage(&self, heading: &str, text: &str) -> Vec<f32> {
         let joined = format!("{heading}\n{}", text::plain(text));
-        self.embed(&self.pieces.encode(&joined, EMBED_PASSAGE))
+        self.embed(self.pieces.encode(&joined, EMBED_PASSAGE))
     }
 
     /// One raw score (a logit) for each passage: does the passage cover the question?
@@ -85,35 +85,42 @@ impl Reader {
     pub fn cover(&self, title: &str, text: &str, passages: &[(&str, &str)]) -> Vec<f32> {
         let essence = essence(title, text);
         let terms = text::terms(&essence);
-        let question = self.shared(&self.pieces.encode(&essence, text::QUESTION));
-        let score = &|&(heading, text): &(&str, &str)| {
-            let ids = text::reading(&self.pieces, heading, text, &terms, text::PASSAGE);
-            self.cover.score(&question, &self.shared(&ids))
+        let question = self.shared(&[self.pieces.encode(&essence, text::QUESTION)]).0;
+        let score = &|part: &[(&str, &str)]| {
+            let read = |&(heading, text): &(&str, &str)| {
+                text::reading(&self.pieces, heading, text, &terms, text::PASSAGE)
+            };
+            let (states, lengths) = self.shared(&part.iter().map(read).collect::<Vec<_>>());
+            self.cover.score(&question, &cover::split(&states, &lengths))
         };
         let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
         if threads < 2 || passages.len() < 2 {
-            return passages.iter().map(score).collect();
+            return score(passages);
         }
         let share = passages.len().div_ceil(threads);
         std::thread::scope(|scope| {
-            let parts: Vec<_> = passages
-                .chunks(share)
-                .map(|part| (part, scope.spawn(move || part.iter().map(score).collect::<Vec<f32>>())))
-                .collect();
+            let parts: Vec<_> =
+                passages.chunks(share).map(|part| (part, scope.spawn(move || score(part)))).collect();
             // A thread that could not finish is done again here, so that one score always stands for one passage.
             parts
                 .into_iter()
-                .flat_map(|(part, thread)| thread.join().unwrap_or_else(|_| part.iter().map(score).collect()))
+                .flat_map(|(part, thread)| thread.join().unwrap_or_else(|_| score(part)))
                 .collect()
         })
     }
 
-    fn shared(&self, ids: &[u32]) -> Array2<f32> {
-        self.shared.iter().fold(self.embeddings.apply(ids), |x, layer| layer.apply(&x))
+    /// The states of texts after the shared layers, one text below the other, and how many pieces each has.
+    fn shared(&self, texts: &[Vec<u32>]) -> (Array2<f32>, Vec<usize>) {
+        let embedded: Vec<Array2<f32>> = texts.iter().map(|ids| self.embeddings.apply(ids)).collect();
+        let lengths: Vec<usize> = embedded.iter().map(Array2::nrows).collect();
+        let parts: Vec<ArrayView2<'_, f32>> = embedded.iter().map(|text| text.view()).collect();
+        let states = concatenate(Axis(0), &parts).unwrap_or_else(|_| Array2::zeros((0, bert::HIDDEN)));
+        (self.shared.iter().fold(states, |x, layer| layer.apply(&x, &lengths)), lengths)
     }
 
-    fn embed(&self, ids: &[u32]) -> Vec<f32> {
-        let states = self.dense.iter().fold(self.shared(ids), |x, layer| layer.apply(&x));
+    fn embed(&self, ids: Vec<u32>) -> Vec<f32> {
+        let (states, lengths) = self.shared(&[ids]);
+        let states = self.dense.iter().fold(states, |x, layer| layer.apply(&x, &lengths));
         let mut vector = bert::mean(states.view());
         bert::normalise(&mut vector);
         vector

@@ -47,6 +47,11 @@ impl<'a> Weights<'a> {
         }
     }
 
+    /// A tensor of this shape as numbers, its columns as rows.
+    pub fn transposed(&self, name: &str, rows: usize, columns: usize) -> Array2<f32> {
+        self.matrix(name, rows, columns).t().as_standard_layout().into_owned()
+    }
+
     /// A tensor of one row as numbers.
     pub fn vector(&self, name: &str, columns: usize) -> Vec<f32> {
         self.matrix(name, 1, columns).into_raw_vec_and_offset().0
