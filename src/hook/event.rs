@@ -76,14 +76,10 @@ impl Event {
     /// # Errors
     /// The body is not JSON. JSON of any other shape is an event that asks for nothing.
     pub fn parse(body: &[u8]) -> Result<Event, serde_json::Error> {
-        match serde_json::from_slice(body) {
-            Ok(event) => Ok(event),
-            Err(error) if error.is_data() => {
-                // Valid so far, but of a shape we do not know: is the rest JSON too?
-                serde_json::from_slice::<serde::de::IgnoredAny>(body).map(|_| Event::default())
-            }
-            Err(error) => Err(error),
-        }
+        serde_json::from_slice(body).or_else(|_| {
+            // Of a shape, or with a number or character, that we cannot hold: is it JSON all the same?
+            serde_json::from_slice::<serde::de::IgnoredAny>(body).map(|_| Event::default())
+        })
     }
 
     /// Where to look because of this event. `own` tells the bot's user ids.
@@ -247,6 +243,8 @@ mod tests {
             "null",
             r#"{"object_kind":"pipeline"}"#,
             r#"{"object_kind":"issue","object_attributes":"x"}"#,
+            r#"{"object_kind":"issue","object_attributes":{"iid":1e999}}"#,
+            r#"{"object_kind":"issue","object_attributes":{"action":"\ud800"}}"#,
         ] {
             assert_eq!(wish(body), Wish::Nothing, "{body}");
         }
