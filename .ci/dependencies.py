@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 from pathlib import Path
 
 
@@ -73,6 +74,9 @@ def main():
             faults.append(f"{name}: comes from elsewhere than crates.io")
     for fault in faults:
         print(fault)
+    versions = Counter(name for name, _ in {tuple(package.split("|")[0].split()[:2]) for package in packages})
+    twice = sorted(name for name, count in versions.items() if count > 1)
+    print(f"{len(twice)} crates in more than one version: {', '.join(twice)}")
     print(f"{len(packages)} packages, {len(faults)} against deny.toml")
     return 1 if faults else 0
 

@@ -858,6 +858,29 @@ mod tests {
     }
 
     #[test]
+    fn the_admin_listener_is_public_with_a_token_only() {
+        let set = |names: &[&str]| {
+            let environment: Vec<_> =
+                names.iter().map(|name| ((*name).to_owned(), "secret".to_owned())).collect();
+            Secrets::load(&environment).expect("loaded")
+        };
+        let listening = |address: &str| {
+            let text = format!("{MINIMAL}[admin]\nlisten = \"{address}\"\n");
+            Config::parse(&text, "signpost.toml", &Vec::new()).expect("valid")
+        };
+        let without = set(&["SIGNPOST_GITLAB_TOKEN", "SIGNPOST_SECRET_TOKEN"]);
+        let with = set(&["SIGNPOST_GITLAB_TOKEN", "SIGNPOST_SECRET_TOKEN", "SIGNPOST_ADMIN_TOKEN"]);
+        for public in ["0.0.0.0:9090", "[::]:9090", "10.1.2.3:9090"] {
+            let refused = without.require_for_serve(&listening(public)).expect_err("refused").to_string();
+            assert!(refused.contains(public) && refused.contains("SIGNPOST_ADMIN_TOKEN"), "{refused}");
+            assert!(with.require_for_serve(&listening(public)).is_ok());
+        }
+        for own in ["127.0.0.1:9090", "[::1]:9090"] {
+            assert!(without.require_for_serve(&listening(own)).is_ok());
+        }
+    }
+
+    #[test]
     fn plain_http_is_for_loopback_only() {
         assert!(
             error("[gitlab]\nurl = \"http://gitlab.example.com\"\ngroup = \"g\"", &[]).contains("gitlab.url")

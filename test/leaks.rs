@@ -43,7 +43,11 @@ async fn a_sound_run_passes_and_words_posted_or_stored_do_not() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_note_that_acts_and_an_address_that_is_none_do_not_pass() {
+async fn a_note_that_acts_or_proves_nothing_and_an_address_that_is_none_do_not_pass() {
+    let unproved = said(async |app, iid| {
+        app.gitlab.comment("acme/api", iid, BOT, "Thank you.").await;
+    });
+    assert!(unproved.await.is_some_and(|why| why.contains("without a marker")));
     let acts = said(async |app, iid| {
         app.gitlab.comment("acme/api", iid, BOT, "Thank you, @mara").await;
     });
@@ -54,4 +58,17 @@ async fn a_note_that_acts_and_an_address_that_is_none_do_not_pass() {
         client.get(url).header("private-token", BOT_TOKEN).send().await.expect("an answer");
     });
     assert!(address.await.is_some_and(|why| why.contains("no such address")));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn words_and_secrets_that_are_logged_do_not_pass() {
+    // Words of their own: the log is one for all tests of a process.
+    const LOGGED: &str = "Nineteen vermilion pelicans mislaid the county auditor's theodolite again.";
+    let words = said(async |app, iid| {
+        app.gitlab.comment("acme/api", iid, "eve", LOGGED).await;
+        tracing::info!(sentence = LOGGED, "something went wrong");
+    });
+    assert!(words.await.is_some_and(|why| why.contains("logged")));
+    let secret = said(async |app, _| tracing::info!(token = app.signing_token(), "something went wrong"));
+    assert!(secret.await.is_some_and(|why| why.contains("a secret is logged")));
 }

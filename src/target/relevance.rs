@@ -70,3 +70,65 @@ fn citation(judge: &Judge, question: &Question, weighed: Weighed) -> Result<Cita
     let (lines, bytes) = (quote.lines, quote.bytes);
     Ok(Citation { blob, section, lines, bytes, page, score: judged.probability })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::prose::Prose;
+    use crate::reference::{ProjectPath, RepoPath};
+    use crate::section::cut;
+    use crate::target::corpus::{Audience, Corpus, Scope};
+    use crate::target::{Access, Admitted, Project, Resolved, Visibility};
+
+    const TEXT: &str = "# Keys\n\nAdd the new key first.\n";
+
+    fn admitted(path: &RepoPath) -> Admitted {
+        let scope = Scope {
+            group: "acme".into(),
+            exclude: Vec::new(),
+            docs: vec!["*.md".into()],
+            code: Vec::new(),
+            ignore: Vec::new(),
+            members: false,
+        };
+        let project = Arc::new(Project {
+            id: 7,
+            path: ProjectPath::parse("acme/docs").expect("a path"),
+            visibility: Some(Visibility::Public),
+            archived: false,
+            deletion_scheduled: false,
+            repository: Some(Access::Enabled),
+            issues: Some(Access::Enabled),
+            default_branch: Some("main".into()),
+            forked_from: None,
+        });
+        let audience = Audience::of_thread(&project);
+        let (commit, blob) = ("c".repeat(40), "b".repeat(40));
+        let place = Resolved::observed(project, commit, path.clone(), blob, "100644".into(), None, None);
+        Corpus::new(&scope).expect("globs").admit(place, &audience).expect("admitted")
+    }
+
+    /// A section of [`TEXT`] that was judged when its file said `judged`.
+    fn weighed(key: u64, judged: &str) -> Weighed {
+        let path = RepoPath::parse("keys.md").expect("a path");
+        let section = cut(&path, TEXT).remove(0);
+        let judged = Judged::sample(key, 0.9, &judged[section.bytes.clone()]);
+        Weighed { blob: Blob::read(admitted(&path), TEXT.into()), section, judged, page: None }
+    }
+
+    #[test]
+    fn only_the_text_that_was_judged_is_cited() {
+        let policy = Policy { question: 0.5, label: 0.6, cover: 0.7, agree: 0.6, near: 0.3 };
+        let question = Question::new(&Prose::from("How?".to_owned()), &Prose::from(String::new()));
+        let judge = Judge::load();
+        let cover = |sections| cover(&judge, &question, 1.0, &policy, sections);
+        let other = TEXT.replace("new", "old");
+        let sound = cover(vec![weighed(1, TEXT), weighed(2, TEXT)]).expect("covered");
+        assert_eq!(sound.further().len(), 1);
+        assert!(matches!(cover(vec![weighed(1, &other)]), Err(Uncovered::Changed { key: 1 })));
+        let left_out = cover(vec![weighed(1, TEXT), weighed(2, &other)]).expect("the best one is sound");
+        assert!(left_out.further().is_empty());
+    }
+}

@@ -7,6 +7,7 @@
 
 use super::World;
 use super::world::Project;
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -27,10 +28,7 @@ impl Strangers {
     pub fn of(world: &World) -> Strangers {
         let mut strangers = Strangers::default();
         world.projects.values().for_each(|project| strangers.allow_project(world, project));
-        for text in world.typed_texts() {
-            let runs = strangers.runs(text);
-            strangers.typed.extend(runs.iter().map(|(hash, _)| *hash));
-        }
+        world.typed_texts().iter().for_each(|text| strangers.forbid(text));
         strangers
     }
 
@@ -38,17 +36,21 @@ impl Strangers {
     pub fn of_texts(typed: &[&str], documents: &[&str]) -> Strangers {
         let mut strangers = Strangers::default();
         documents.iter().for_each(|text| strangers.allow(text));
-        for text in typed {
-            let runs = strangers.runs(text);
-            strangers.typed.extend(runs.iter().map(|(hash, _)| *hash));
-        }
+        typed.iter().for_each(|text| strangers.forbid(text));
         strangers
+    }
+
+    fn forbid(&mut self, text: &str) {
+        let mut typed = std::mem::take(&mut self.typed);
+        self.each_run(text, |hash, _| _ = typed.insert(hash));
+        self.typed = typed;
     }
 
     /// Counts a text as a document: the program's own sentences, for example.
     pub fn allow(&mut self, text: &str) {
-        let runs = self.runs(text);
-        self.documents.extend(runs.iter().map(|(hash, _)| *hash));
+        let mut documents = std::mem::take(&mut self.documents);
+        self.each_run(text, |hash, _| _ = documents.insert(hash));
+        self.documents = documents;
     }
 
     /// The project's address, and every file and path of its default branch, now and earlier.
@@ -94,45 +96,34 @@ impl Strangers {
 
     /// The five-word runs of strangers' text in `haystack` that no document has, each once, as words.
     pub fn leaks(&self, haystack: &str) -> Vec<String> {
-        let mut told = HashSet::new();
-        let runs = self.runs(haystack).into_iter();
-        let leaks = runs.filter(|(hash, _)| self.typed.contains(hash) && !self.documents.contains(hash));
-        leaks.filter(|(hash, _)| told.insert(*hash)).map(|(_, words)| words.join(" ")).collect()
+        let (mut told, mut leaks) = (HashSet::new(), Vec::new());
+        self.each_run(haystack, |hash, words| {
+            if self.typed.contains(&hash) && !self.documents.contains(&hash) && told.insert(hash) {
+                leaks.push(words.join(" "));
+            }
+        });
+        leaks
     }
 
-    /// All five-word runs of a text. Known places interrupt the words around them.
-    fn runs(&self, text: &str) -> Vec<(u64, [String; RUN])> {
+    /// All five-word runs of a text, one after the other: a log of a long test is large. Known places interrupt the
+    /// words around them.
+    fn each_run(&self, text: &str, mut told: impl FnMut(u64, &[String; RUN])) {
         let mut words: Vec<String> = Vec::new();
-        let mut runs = Vec::new();
         for chunk in text.split(|c: char| c.is_whitespace() || "\"'`<>()[]{}|\\".contains(c)) {
             for part in self.without_places(chunk) {
                 match part {
                     None => words.clear(),
-                    Some(part) => self.add_words(&part, &mut words, &mut runs),
+                    Some(part) => add_words(&part, &mut words, &mut told),
                 }
             }
-        }
-        runs
-    }
-
-    fn add_words(&self, part: &str, words: &mut Vec<String>, runs: &mut Vec<(u64, [String; RUN])>) {
-        for word in part.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
-            words.push(word.to_lowercase());
-            if let Some(last) = words.last_chunk::<RUN>() {
-                runs.push((hash(last), last.clone()));
-            }
-        }
-        // Only the last four words can begin another run.
-        if words.len() > 64 {
-            words.drain(..words.len() - RUN);
         }
     }
 
     /// An address or path, cut at the place it names: `None` stands for that place.
-    fn without_places(&self, chunk: &str) -> Vec<Option<String>> {
+    fn without_places<'c>(&self, chunk: &'c str) -> Vec<Option<Cow<'c, str>>> {
         let trimmed = chunk.trim_end_matches(['.', ',', ';', ':', '!', '?', '*', '_']);
         if !trimmed.contains('/') {
-            return vec![Some(chunk.to_owned())];
+            return vec![Some(chunk.into())];
         }
         let (address, rest) = trimmed.split_at(trimmed.find(['?', '#']).unwrap_or(trimmed.len()));
         let address = address.trim_end_matches('/');
@@ -141,10 +132,23 @@ impl Strangers {
         for at in starts {
             let bare = lower[at..].strip_suffix(".html").unwrap_or(&lower[at..]);
             if !bare.is_empty() && self.places.contains(bare) {
-                return vec![Some(lower[..at].to_owned()), None, Some(rest.to_owned())];
+                return vec![Some(lower[..at].to_owned().into()), None, Some(rest.into())];
             }
         }
-        vec![Some(chunk.to_owned())]
+        vec![Some(chunk.into())]
+    }
+}
+
+fn add_words(part: &str, words: &mut Vec<String>, told: &mut impl FnMut(u64, &[String; RUN])) {
+    for word in part.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
+        // Only the last four words can begin another run.
+        if words.len() >= 64 {
+            words.drain(..words.len() + 1 - RUN);
+        }
+        words.push(word.to_lowercase());
+        if let Some(last) = words.last_chunk::<RUN>() {
+            told(hash(last), last);
+        }
     }
 }
 

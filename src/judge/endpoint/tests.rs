@@ -134,6 +134,23 @@ async fn failures_are_uncertain() {
 }
 
 #[tokio::test]
+async fn a_question_is_not_carried_along_a_redirect() {
+    let elsewhere =
+        Fake::saying(r#"{"verdicts":[{"passage":1,"verdict":"covers","confidence":1,"lines":null}]}"#);
+    let to = elsewhere.endpoint().await.url.to_string();
+    let leading = move || async move { (StatusCode::TEMPORARY_REDIRECT, [("location", to)]) };
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let base = Url::parse(&format!("http://{}/v1", listener.local_addr().unwrap())).unwrap();
+    let app = Router::new().route("/v1/chat/completions", post(leading));
+    tokio::spawn(async move { axum::serve(listener, app).await });
+    let endpoint = Endpoint::new(&base, "m", None, Duration::from_millis(700), Clock::System).unwrap();
+    let handle = tokio::runtime::Handle::current();
+    let opinions = tokio::task::spawn_blocking(move || ask(&endpoint, &handle)).await.unwrap();
+    assert_eq!(opinions, UNCERTAIN);
+    assert_eq!(elsewhere.seen.load(Ordering::SeqCst), 0);
+}
+
+#[tokio::test]
 async fn the_same_question_is_asked_once() {
     let content = r#"{"verdicts":[{"passage":1,"verdict":"covers","confidence":1,"lines":null},
         {"passage":2,"verdict":"misses","confidence":1,"lines":null}]}"#;
