@@ -60,12 +60,7 @@ pub struct Case {
     pub steps: Vec<Value>,
     pub expect: Expect,
     pub never: Vec<String>,
-    /// One of many combinations of the same template.
-    pub one_of_many: bool,
 }
-
-/// Templates of more combinations than this are crowds.
-const MANY: usize = 36;
 
 /// What must come of the thread that the case asks in.
 #[derive(Clone, Debug, Deserialize)]
@@ -116,17 +111,16 @@ impl Template {
             };
             all = all.iter().flat_map(combined).collect();
         }
-        let many = all.len() > MANY;
         let with = |(id, mut chosen): (String, Map<String, Value>)| {
             let made: Vec<(String, Value)> =
                 self.with.iter().map(|(k, v)| (k.clone(), fill(v, &chosen))).collect();
             chosen.extend(made);
-            self.case(id, &chosen, many)
+            self.case(id, &chosen)
         };
         all.into_iter().map(with).collect()
     }
 
-    fn case(&self, id: String, chosen: &Map<String, Value>, one_of_many: bool) -> Case {
+    fn case(&self, id: String, chosen: &Map<String, Value>) -> Case {
         let filled = |value: &Value| fill(value, chosen);
         let expect = serde_json::from_value(filled(&self.expect));
         let expect = expect.unwrap_or_else(|why| panic!("{id}: expect: {why}"));
@@ -134,14 +128,7 @@ impl Template {
             Value::String(text) => text,
             other => panic!("{id}: never: {other} is no text"),
         });
-        Case {
-            why: self.why.clone(),
-            steps: splice(&self.steps, chosen),
-            expect,
-            never: never.collect(),
-            one_of_many,
-            id,
-        }
+        Case { why: self.why.clone(), steps: splice(&self.steps, chosen), expect, never: never.collect(), id }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::step::{ASK, Changes, HERE, Issue, Project, Proposal, Step};
-use crate::gitlab::{Change, Level, Merge, Switch, Visibility, World};
+use crate::gitlab::{Awardable, BOT, Change, Level, Merge, Switch, Visibility, World};
 
 /// The hand that changes the world.
 pub struct Hand<'a> {
@@ -116,10 +116,22 @@ impl Hand<'_> {
                     self.world.remove_labels(&project, iid, or(&by, "mara"), &remove);
                 }
             }
-            Step::Award { on, by, emoji } => {
+            Step::Award { on, by, emoji, answer } => {
                 let (project, iid) = self.on(&on);
-                let id = self.world.issue(&project, iid).id;
-                self.world.award(crate::gitlab::Awardable::Issue(id), or(&by, "eve"), &emoji);
+                let bot = self.world.user(BOT).id;
+                let issue = self.world.issue(&project, iid);
+                let notes = issue.discussions.iter().flat_map(|discussion| &discussion.notes);
+                let on: Vec<Awardable> = match answer {
+                    true => notes
+                        .filter(|n| n.author == bot && !n.system)
+                        .map(|n| Awardable::Note(n.id))
+                        .collect(),
+                    false => vec![Awardable::Issue(issue.id)],
+                };
+                assert!(!on.is_empty(), "the bot has answered");
+                for on in on {
+                    self.world.award(on, or(&by, "eve"), &emoji);
+                }
             }
             Step::Lock { on } => {
                 let (project, iid) = self.on(&on);

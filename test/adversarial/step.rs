@@ -100,6 +100,9 @@ pub enum Step {
         on: Option<String>,
         by: Option<String>,
         emoji: String,
+        /// On the bot's notes of the thread, and not on the issue.
+        #[serde(default)]
+        answer: bool,
     },
     Lock {
         on: Option<String>,
@@ -364,7 +367,7 @@ impl<'a> Stage<'a> {
     }
 
     /// Ends a case: its threads are taken out of the bot's hands, its projects out of the corpus, so that the next
-    /// case finds the world as this one did. What the bot remembers of closed threads stays.
+    /// case finds the world as this one did. What the bot remembers of them goes too.
     pub async fn end(&mut self) {
         let projects = std::mem::take(&mut self.opened);
         {
@@ -372,7 +375,7 @@ impl<'a> Stage<'a> {
             let world = &mut *world;
             for (project, iid) in self.threads.values() {
                 let path = world.project_path(&world.projects[project]);
-                if world.find_issue(*project, *iid).is_some_and(|issue| issue.closed_at.is_none()) {
+                if world.find_issue(*project, *iid).is_some() {
                     world.add_labels(&path, *iid, "ines", &["signpost::off"]);
                 }
             }
