@@ -13,6 +13,7 @@ mod config;
 mod crash;
 mod door;
 mod extract;
+mod fuzz;
 mod gaplife;
 mod gaps;
 #[expect(dead_code, reason = "the fake offers more than today's tests ask of it")]
