@@ -20,13 +20,13 @@ pub struct Policy {
     pub near: f32,
 }
 
-/// Error rates that were promised, and the probability above which they hold: measured on labelled questions of
-/// projects that nothing was fitted on; see `docs/search.md`.
+/// Shares of wrong answers that are aimed at, and the probability asked for each. What was measured is worse than the
+/// aim: see `docs/judgement.md`.
 const COVER: &[(f32, f32)] =
     &[(0.0, 1.01), (0.02, 0.8), (0.05, 0.7), (0.08, 0.65), (0.12, 0.6), (0.3, 0.5), (0.5, 0.35), (1.0, 0.0)];
 
 impl Policy {
-    /// The policy that keeps the share of wrong answers at `max_wrong` or below.
+    /// The policy that aims at a share of wrong answers of `max_wrong` or below; a smaller share asks for more.
     pub fn promising(max_wrong: f32) -> Policy {
         let wrong = if max_wrong.is_nan() { 0.0 } else { max_wrong.clamp(0.0, 1.0) };
         let above = COVER.partition_point(|(known, _)| *known < wrong).clamp(1, COVER.len() - 1);
