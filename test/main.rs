@@ -5,6 +5,7 @@
 mod admin;
 mod adversarial;
 mod app;
+mod archive;
 mod ask;
 mod canary;
 mod check;

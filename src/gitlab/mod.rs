@@ -5,6 +5,7 @@
 //! ([`Error::Denied`]), or "could not find out" ([`Error::Transient`]). Writes go by numeric id, take
 //! [`Reply`](crate::reply::Reply), [`Report`](crate::reply::Report), [`GapLabel`] or [`HookSettings`], and never a string.
 
+mod archive;
 mod endpoint;
 mod error;
 mod hooks;

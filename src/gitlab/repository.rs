@@ -197,21 +197,6 @@ impl GitLab {
         absent(self.http.raw(&Own::get(path), Limits::bytes(VERIFIED)).await)
     }
 
-    /// A whole commit as `tar.gz`, at most `cap` bytes packed; `None` when it is gone. GitLab allows five
-    /// archives a minute and user. [`Error::Broken`] when it is larger.
-    pub async fn archive(
-        &self,
-        project: &OpenProject,
-        commit: &str,
-        cap: usize,
-    ) -> Result<Option<Bytes>, Error> {
-        let endpoint = Own::get(format!("projects/{}/repository/archive.tar.gz", project.project().id))
-            .with("sha", commit)
-            .with("include_lfs_blobs", false);
-        let limits = Limits { bytes: cap, time: std::time::Duration::from_secs(180) };
-        absent(self.http.raw(&endpoint, limits).await)
-    }
-
     /// What differs between two commits as they are (not since they parted); `None` when one of them is gone.
     pub async fn compare(
         &self,
@@ -270,7 +255,8 @@ pub(super) fn is_ref_name(name: &str) -> bool {
             .any(|c| c.is_control() || matches!(c, ' ' | '~' | '^' | ':' | '?' | '*' | '[' | '\\'))
 }
 
-fn content(place: &Admitted, bytes: &Bytes) -> Read {
+/// What the bytes of an admitted file are.
+pub(super) fn content(place: &Admitted, bytes: &[u8]) -> Read {
     if bytes[..bytes.len().min(BINARY_WITHIN)].contains(&0) {
         return Read::Binary;
     }

@@ -2,6 +2,7 @@
 
 mod embed;
 mod file;
+mod whole;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -15,11 +16,12 @@ use crate::reference::RepoPath;
 use crate::store::corpus::FileRow;
 use crate::store::queue::Place;
 use crate::store::{Store, StoreError};
-use crate::target::corpus::{Audience, Corpus, Refusal};
-use crate::target::{Project, ProjectId, Resolved};
+use crate::target::corpus::{Audience, Corpus, OpenProject, Refusal};
+use crate::target::{Admitted, Project, ProjectId, Resolved};
 
 pub use embed::embed_some;
 pub use file::FILE_MAX;
+use whole::{Archives, Folders, Seen};
 
 /// Files of one project that are read at the same time; the client caps what all projects do together.
 const CONCURRENCY: usize = 6;
@@ -57,12 +59,13 @@ pub struct Syncer {
     store: Store,
     corpus: Arc<Corpus>,
     clock: Clock,
+    archives: Arc<Archives>,
 }
 
 impl Syncer {
     /// A syncer of what `corpus` admits.
     pub fn new(gitlab: GitLab, store: Store, corpus: Arc<Corpus>, clock: Clock) -> Syncer {
-        Syncer { gitlab, store, corpus, clock }
+        Syncer { gitlab, store, corpus, clock, archives: Arc::default() }
     }
 
     /// Re-reads the group's list of projects: new, renamed, moved, archived, hidden and excluded ones. What left
@@ -148,30 +151,30 @@ impl Syncer {
             return Ok(Synced { head: Some(head), ..Synced::default() });
         }
         let mut synced = Synced { head: Some(head.clone()), ..Synced::default() };
-        self.sync_tree(open.project(), &head, &mut synced).await?;
+        self.sync_tree(&open, &head, &mut synced).await?;
         self.store.set_head(id, &head, self.clock.now()).await?;
         Ok(synced)
     }
 
-    async fn sync_tree(
-        &self,
-        project: &Arc<Project>,
-        head: &str,
-        synced: &mut Synced,
-    ) -> Result<(), SyncError> {
+    async fn sync_tree(&self, open: &OpenProject, head: &str, synced: &mut Synced) -> Result<(), SyncError> {
+        let project = open.project();
         let mut gone: HashMap<String, FileRow> =
             self.store.files(project.id).await?.into_iter().map(|f| (f.path.clone(), f)).collect();
-        let mut wanted = Vec::new();
+        let (mut wanted, mut folders) = (Vec::new(), Folders::default());
         let mut tree = self.gitlab.tree(project.id, head)?;
         while let Some(page) = tree.next().await? {
             for row in page {
                 if self.corpus.admit_path(&row.path).is_err() {
+                    folders.saw(row.path.as_str(), Seen::Unlisted);
                     self.read_manifest(project, head, row, &mut gone).await?;
                     continue;
                 }
                 let known = gone.remove(row.path.as_str());
                 if known.is_none_or(|file| file.blob != row.id || file.mode != row.mode) {
+                    folders.saw(row.path.as_str(), Seen::Wanted);
                     wanted.push(row);
+                } else {
+                    folders.saw(row.path.as_str(), Seen::Known);
                 }
             }
         }
@@ -180,8 +183,10 @@ impl Syncer {
             self.store.save_docsite(project.id, &path, None).await?;
             synced.changed.push(path);
         }
+        let mut whole = self.read_whole(open, head, &folders, &wanted).await;
         let mut reading = futures_util::stream::iter(wanted)
-            .map(|row| self.read_file(project, head, row))
+            .map(|row| (whole.remove(row.path.as_str()), row))
+            .map(|(read, row)| self.read_file(project, head, row, read))
             .buffer_unordered(CONCURRENCY);
         while let Some(done) = reading.next().await {
             if let Some((path, sections, bytes)) = done? {
@@ -191,6 +196,28 @@ impl Syncer {
             }
         }
         Ok(())
+    }
+
+    /// What one archive gives of the wanted files, where it is cheaper than reading each. It is never needed: when
+    /// GitLab gives none, or not now, they are read one by one.
+    async fn read_whole(
+        &self,
+        open: &OpenProject,
+        head: &str,
+        folders: &Folders,
+        wanted: &[TreeRow],
+    ) -> HashMap<String, Read> {
+        let Some(folder) = folders.cheapest().filter(|_| self.archives.ask(&self.clock)) else {
+            return HashMap::new();
+        };
+        let (project, audience) = (open.project(), Audience::of_index(open.project()));
+        let admitted =
+            wanted.iter().filter_map(|row| self.corpus.admit(observed(project, head, row), &audience).ok());
+        let read = self.gitlab.read_folder(open, head, folder, admitted.collect(), FILE_MAX).await;
+        read.unwrap_or_else(|error| {
+            tracing::debug!(%error, project.id = project.id, "there is no archive; files are read one by one");
+            HashMap::new()
+        })
     }
 
     /// A generator's configuration tells where the documentation site is, though the globs rarely name it. It is
@@ -205,19 +232,11 @@ impl Syncer {
         if !docsite::is_manifest(&row.path) {
             return Ok(());
         }
+        let place = observed(project, head, &row);
         let TreeRow { path, id, mode } = row;
         if gone.remove(path.as_str()).is_some_and(|known| known.blob == id) {
             return Ok(());
         }
-        let place = Resolved::observed(
-            Arc::clone(project),
-            head.to_owned(),
-            path.clone(),
-            id.clone(),
-            mode.clone(),
-            None,
-            None,
-        );
         let audience = Audience::of_index(project);
         let Ok(manifest) = self.corpus.admit_manifest(place, &audience, docsite::is_manifest) else {
             return Ok(());
@@ -231,26 +250,19 @@ impl Syncer {
         Ok(())
     }
 
-    /// Reads one file and cuts it. A file that cannot be read as text is written down with the reason.
+    /// Takes or reads one file and cuts it. A file that cannot be read as text is written down with the reason.
     async fn read_file(
         &self,
         project: &Arc<Project>,
         head: &str,
         row: TreeRow,
+        read: Option<Read>,
     ) -> Result<Option<(String, usize, u64)>, SyncError> {
+        let place = observed(project, head, &row);
         let TreeRow { path, id, mode } = row;
-        let place = Resolved::observed(
-            Arc::clone(project),
-            head.to_owned(),
-            path.clone(),
-            id.clone(),
-            mode.clone(),
-            None,
-            None,
-        );
         let (skipped, text) = match self.corpus.admit(place, &Audience::of_index(project)) {
             Err(refusal) => (Some(refusal.name()), None),
-            Ok(admitted) => match self.gitlab.read(&admitted, FILE_MAX).await? {
+            Ok(admitted) => match self.read(&admitted, read).await? {
                 Some(Read::Text(blob)) => (None, Some(blob)),
                 Some(Read::TooLarge) => (Some("too_large"), None),
                 Some(Read::Binary) => (Some("binary"), None),
@@ -275,6 +287,14 @@ impl Syncer {
             self.save_docsite(project.id, &path, blob.text()).await?;
         }
         Ok(Some((file.path, sections.len(), bytes)))
+    }
+
+    /// The content of an admitted file, unless an archive had it.
+    async fn read(&self, admitted: &Admitted, read: Option<Read>) -> Result<Option<Read>, SyncError> {
+        match read {
+            Some(read) => Ok(Some(read)),
+            None => Ok(self.gitlab.read(admitted, FILE_MAX).await?),
+        }
     }
 
     /// Keeps what declares a documentation site or moves one of its pages.
@@ -303,4 +323,18 @@ impl Syncer {
         }
         Ok(())
     }
+}
+
+/// A file as the tree at `head` names it.
+fn observed(project: &Arc<Project>, head: &str, row: &TreeRow) -> Resolved {
+    let TreeRow { path, id, mode } = row;
+    Resolved::observed(
+        Arc::clone(project),
+        head.to_owned(),
+        path.clone(),
+        id.clone(),
+        mode.clone(),
+        None,
+        None,
+    )
 }
