@@ -1,5 +1,6 @@
 //! The door under load: hooks of 4 KB while GitLab's API hangs, beside a plain handler that verifies and does
-//! nothing (the limit) in the same run. `cargo bench --bench door [-- --seconds 10 --rate 500]`.
+//! nothing (the limit) and beside Debian's `webhook` (which starts `true` for each), where that is installed; then more
+//! than anybody can take, and whether the door is itself again. `cargo bench --bench door [-- --seconds 10 --rate 500]`.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -47,8 +48,20 @@ fn signed(id: &str, body: &str) -> HeaderMap {
     headers
 }
 
-/// Sends at a fixed rate, whatever the answers take, and returns the latencies and how many were not 2xx.
-async fn storm(url: &str, run: &str, rate: u64, seconds: u64) -> (Vec<Duration>, usize) {
+/// What `webhook` verifies: the body alone.
+fn plainly_signed(body: &str) -> HeaderMap {
+    let mut mac = Hmac::<sha2::Sha256>::new_from_slice(TOKEN.as_bytes()).expect("a key");
+    mac.update(body.as_bytes());
+    let signature: String = mac.finalize().into_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
+    let mut headers = HeaderMap::new();
+    headers.insert("x-signature", signature.parse().expect("a value"));
+    headers.insert("content-type", "application/json".parse().expect("a value"));
+    headers
+}
+
+/// Sends at a fixed rate, whatever the answers take, and returns the latencies, how many were answered 503, and how many
+/// otherwise not 2xx or not at all.
+async fn storm(url: &str, run: &str, rate: u64, seconds: u64) -> (Vec<Duration>, [usize; 2]) {
     let client = reqwest::Client::builder().pool_max_idle_per_host(256).build().expect("a client");
     let mut tick = tokio::time::interval(Duration::from_micros(1_000_000 / rate));
     tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Burst);
@@ -58,17 +71,22 @@ async fn storm(url: &str, run: &str, rate: u64, seconds: u64) -> (Vec<Duration>,
         let (client, url, run) = (client.clone(), url.to_owned(), run.to_owned());
         sent.push(tokio::spawn(async move {
             let body = body(number + 1);
-            let headers = signed(&format!("{run}-{number}"), &body);
+            let mut headers = signed(&format!("{run}-{number}"), &body);
+            headers.extend(plainly_signed(&body));
             let began = Instant::now();
             let answer = client.post(&url).headers(headers).body(body).send().await;
-            (began.elapsed(), answer.is_ok_and(|a| a.status().is_success()))
+            (began.elapsed(), answer.map_or(0, |a| a.status().as_u16()))
         }));
     }
-    let (mut times, mut failed) = (Vec::new(), 0);
+    let (mut times, mut failed) = (Vec::new(), [0, 0]);
     for one in sent {
-        let (time, fine) = one.await.expect("a request");
+        let (time, status) = one.await.expect("a request");
         times.push(time);
-        failed += usize::from(!fine);
+        match status {
+            200..=299 => {}
+            503 => failed[0] += 1,
+            _ => failed[1] += 1,
+        }
     }
     times.sort_unstable();
     (times, failed)
@@ -105,6 +123,31 @@ async fn plain(State(verifier): State<Arc<Verifier>>, headers: HeaderMap, body: 
     }
 }
 
+/// Debian's `webhook` on a port of its own; `None` where it is not installed.
+async fn webhook(folder: &std::path::Path) -> Option<(String, tokio::process::Child)> {
+    let rule = serde_json::json!({ "match": {
+        "type": "payload-hmac-sha256", "secret": TOKEN, "parameter": { "source": "header", "name": "X-Signature" },
+    }});
+    let hooks = serde_json::json!([{ "id": "hook", "execute-command": "/bin/true", "trigger-rule": rule }]);
+    let file = folder.join("hooks.json");
+    std::fs::write(&file, hooks.to_string()).expect("an own folder");
+    let probe = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let port = probe.local_addr().expect("an address").port();
+    drop(probe);
+    let child = tokio::process::Command::new("webhook")
+        .args(["-ip", "127.0.0.1", "-port", &port.to_string(), "-hooks"])
+        .arg(&file)
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .kill_on_drop(true)
+        .spawn()
+        .ok()?;
+    while tokio::net::TcpStream::connect(("127.0.0.1", port)).await.is_err() {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    Some((format!("http://127.0.0.1:{port}/hooks/hook"), child))
+}
+
 async fn serve(router: Router) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let address = listener.local_addr().expect("an address");
@@ -136,20 +179,35 @@ async fn main() {
     let admin = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     tokio::spawn(app.run_on(public, admin, std::future::pending()));
 
+    let peer = webhook(folder.path()).await;
     println!("{rate} hooks of 4 KB a second for {seconds} s, GitLab hanging");
-    println!("{:<28} {:>8} {:>8} {:>8} {:>8}  failed", "", "p50 ms", "p95 ms", "p99 ms", "max ms");
+    println!(
+        "{:<28} {:>8} {:>8} {:>8} {:>8} {:>6} {:>6}",
+        "", "p50 ms", "p95 ms", "p99 ms", "max ms", "503", "failed"
+    );
     let before = resident_mb();
-    for (name, url) in [("plain handler (the limit)", &limit), ("signpost, SQLite FULL", &door)] {
-        let (times, failed) = storm(url, &name.replace([' ', '(', ')', ','], ""), rate, seconds).await;
-        println!(
-            "{name:<28} {:>8.2} {:>8.2} {:>8.2} {:>8.2}  {failed}",
-            at(&times, 0.5),
-            at(&times, 0.95),
-            at(&times, 0.99),
-            at(&times, 1.0)
-        );
+    row("plain handler (the limit)", &limit, rate, seconds).await;
+    match &peer {
+        Some((url, _)) => row("webhook, starting `true`", url, rate, seconds).await,
+        None => println!("webhook is not installed here (apt-get install webhook)"),
     }
+    row("signpost, SQLite FULL", &door, rate, seconds).await;
     let depth = store.depth().await.expect("the store");
     println!("rows in the queue: {} of {}", depth.ready, rate * seconds);
-    println!("memory: {before:.0} MB before, {:.0} MB after", resident_mb());
+    println!("memory, sender included: {before:.0} MB before, {:.0} MB after", resident_mb());
+    let overload = 8 * rate;
+    row(&format!("signpost at {overload} a second"), &door, overload, 3).await;
+    row("signpost, again", &door, rate, seconds.min(5)).await;
+}
+
+async fn row(name: &str, url: &str, rate: u64, seconds: u64) {
+    let run: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
+    let (times, [busy, failed]) = storm(url, &run, rate, seconds).await;
+    println!(
+        "{name:<28} {:>8.2} {:>8.2} {:>8.2} {:>8.2} {busy:>6} {failed:>6}",
+        at(&times, 0.5),
+        at(&times, 0.95),
+        at(&times, 0.99),
+        at(&times, 1.0)
+    );
 }
