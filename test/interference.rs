@@ -175,7 +175,8 @@ async fn play(rounds: usize, seed: u64, dice: &mut Dice) -> (usize, usize) {
         let text = format!("{}{asks} {link}{}", paragraph(dice), paragraph(dice));
         let iid = app.ask("acme/api", "mara", title, &text).await;
         if dice.roll(3) == 0 {
-            app.gitlab.comment("acme/api", iid, "eve", dice.of(PROSE)).await;
+            // More than commands: GitLab keeps no comment of those alone.
+            app.gitlab.comment("acme/api", iid, "eve", &format!("I see.\n{}", dice.of(PROSE))).await;
             app.drain().await;
         }
         let sent = sent(&app, iid);
