@@ -35,6 +35,10 @@ chart *ARGS:
     .ci/run tools
     {{ cache }}/venv/bin/python helm/tests/check.py {{ ARGS }}
 
+# Plant faults in a copy, and see that a test notices each
+mutants *NAMES:
+    nice python3 test/mutants.py {{ NAMES }}
+
 # Measure
 bench *ARGS:
     cargo bench --locked {{ ARGS }}
