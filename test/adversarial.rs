@@ -45,6 +45,8 @@ async fn play(database: Database, file: Arc<File>, chapter: Chapter, cases: Vec<
         config.corpus.exclude = ["acme/infra", "acme/customers", "acme/secret-*"].map(str::to_owned).to_vec();
     })
     .await;
+    // A machine that is slow for a while must not lose a delivery: nothing here is about that.
+    app.gitlab.set_patience(Duration::from_secs(120));
     let mut stage = Stage::new(&app, file.words.clone());
     stage.play(&file.world).await;
     stage.play(&chapter.world).await;
