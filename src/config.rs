@@ -449,6 +449,16 @@ fn list<'de, D: Deserializer<'de>>(d: D) -> Result<Vec<String>, D::Error> {
     })
 }
 
+/// The variables of secrets; each may be read from a file by the same name with `_FILE`.
+const SECRETS: [&str; 6] = [
+    "SIGNPOST_GITLAB_TOKEN",
+    "SIGNPOST_INSTALL_TOKEN",
+    "SIGNPOST_SIGNING_TOKEN",
+    "SIGNPOST_SECRET_TOKEN",
+    "SIGNPOST_ADMIN_TOKEN",
+    "SIGNPOST_JUDGE_KEY",
+];
+
 /// Every key that can be set, for the environment and for the nearest name of an unknown one.
 const KEYS: &[&str] = &[
     "gitlab.url",
@@ -481,19 +491,24 @@ const KEYS: &[&str] = &[
     "log.format",
 ];
 
+/// Where the configuration is looked for when nothing else is said.
+pub const DEFAULT_FILE: &str = "./signpost.toml";
+
 /// The environment, as an argument: tests pass their own.
 pub type Environment = Vec<(String, String)>;
 
 impl Config {
-    /// Reads the file at `path` and lays the environment over it. A missing file is an empty one, so that a
-    /// container can be configured by its environment alone.
+    /// Reads the file at `path` and lays the environment over it. Where the file of the default name is missing, it is
+    /// taken for empty, so that a container can be configured by its environment alone.
     ///
     /// # Errors
     /// Unknown keys (with line and nearest name), wrong values, and combinations that cannot work.
     pub fn load(path: &Path, environment: &Environment) -> Result<Config, ConfigError> {
         let text = match std::fs::read_to_string(path) {
             Ok(text) => text,
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound && path == Path::new(DEFAULT_FILE) => {
+                String::new()
+            }
             Err(e) => return wrong(format!("{}: {e}", path.display())),
         };
         Config::parse(&text, &path.display().to_string(), environment)
@@ -692,7 +707,10 @@ fn distance(a: &str, b: &str) -> usize {
 fn overlay(table: &mut toml::Table, variable: &str, value: &str) -> Result<(), ConfigError> {
     let Some((section, key)) = variable.strip_prefix("SIGNPOST_").and_then(|rest| rest.split_once("__"))
     else {
-        return Ok(());
+        return match meant(variable) {
+            Some(meant) => wrong(format!("{variable}: there is no such variable; did you mean {meant}?")),
+            None => Ok(()),
+        };
     };
     let (section, key) = (section.to_lowercase(), key.to_lowercase());
     let full = format!("{section}.{key}");
@@ -708,6 +726,19 @@ fn overlay(table: &mut toml::Table, variable: &str, value: &str) -> Result<(), C
         inner.insert(key, value);
     }
     Ok(())
+}
+
+/// What a variable without `__` was meant to be: a secret with a slip of the finger, or a key with one underscore. Others may
+/// be anybody's: Kubernetes sets `SIGNPOST_PORT` and more for a service of this name.
+fn meant(variable: &str) -> Option<String> {
+    let bare = variable.strip_suffix("_FILE").unwrap_or(variable);
+    if SECRETS.contains(&bare) {
+        return None;
+    }
+    let key = KEYS.iter().map(|key| format!("SIGNPOST_{}", key.to_uppercase().replace('.', "__")));
+    key.into_iter().find(|key| key.replace("__", "_") == variable).or_else(|| {
+        SECRETS.iter().find(|secret| distance(bare, secret) <= 2).map(|secret| (*secret).to_owned())
+    })
 }
 
 fn typed(full: &str, value: &str) -> Result<toml::Value, String> {
@@ -855,6 +886,21 @@ mod tests {
             error(MINIMAL, &[("SIGNPOST_GAP__LABLE", "x")]),
             "SIGNPOST_GAP__LABLE: there is no key `gap.lable`; did you mean SIGNPOST_GAP__LABEL?"
         );
+        for (slip, meant) in [
+            ("SIGNPOST_CORPUS_EXCLUDE", "SIGNPOST_CORPUS__EXCLUDE"),
+            ("SIGNPOST_GITLAB_TOKN", "SIGNPOST_GITLAB_TOKEN"),
+        ] {
+            let told = format!("{slip}: there is no such variable; did you mean {meant}?");
+            assert_eq!(error(MINIMAL, &[(slip, "x")]), told);
+        }
+        for anybodys in
+            ["SIGNPOST_PORT", "SIGNPOST_SERVICE_HOST", "SIGNPOST_GITLAB_TOKEN_FILE", "SIGNPOST_CONFIG"]
+        {
+            assert!(
+                Config::parse(MINIMAL, "test", &vec![(anybodys.into(), "x".into())]).is_ok(),
+                "{anybodys}"
+            );
+        }
     }
 
     #[test]

@@ -93,3 +93,52 @@ async fn completions_and_manual_pages_are_made() {
         assert_eq!((output.code, output.err.is_empty()), (Some(0), true), "{arguments:?}: {output:?}");
     }
 }
+
+#[tokio::test]
+async fn a_reader_that_leaves_early_ends_the_program_and_is_no_defect() {
+    use tokio::io::AsyncWriteExt as _;
+
+    let site = Site::new(World::acme()).await;
+    let mut command = site.command();
+    command.args(["extract", "--instance", "https://gitlab.example.com", "--project", "acme/api"]);
+    command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
+    let mut child = command.stderr(std::process::Stdio::piped()).spawn().expect("the program starts");
+    // It prints when it has read everything, and by then nobody listens.
+    drop(child.stdout.take());
+    child.stdin.take().expect("piped").write_all(b"See !12.").await.expect("it reads");
+    let output = child.wait_with_output().await.expect("it ends");
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert!(err.is_empty() && output.status.code() == Some(141), "{:?}: {err}", output.status);
+}
+
+#[tokio::test]
+async fn explain_says_why_a_thread_gets_nothing() {
+    let site = Site::new(World::acme()).await;
+    let iid = site.gitlab.open_issue("acme/api", "mara", HOW, HOW_MORE).await;
+    let url = format!("{}/acme/api/-/issues/{iid}", site.gitlab.url());
+    assert_eq!(site.run(&["sync"]).await.code, Some(0));
+    let told = async || site.run(&["explain", &url]).await.out;
+    assert!(told().await.starts_with("as of now: answer\n"));
+    site.gitlab.add_labels("acme/api", iid, "tom", &["signpost::off"]).await;
+    assert!(told().await.starts_with("as of now: nothing, because it is kept out by its label\n"));
+    site.gitlab.close_issue("acme/api", iid, "tom").await;
+    site.gitlab.remove_labels("acme/api", iid, "tom", &["signpost::off"]).await;
+    assert!(told().await.starts_with("as of now: nothing, because it is closed\n"));
+}
+
+#[tokio::test]
+async fn a_configuration_that_was_named_must_be_there_and_so_must_the_database_folder() {
+    let mut site = Site::new(World::acme()).await;
+    let output = site.run(&["--config", "typo.toml", "config"]).await;
+    assert!(output.code == Some(2) && output.err.contains("typo.toml"), "{output:?}");
+    site.set("SIGNPOST_DATABASE__URL", "sqlite:///no/such/folder/signpost.db");
+    let output = site.run(&["queue"]).await;
+    assert!(
+        output.code == Some(2) && output.err.contains("there is no folder /no/such/folder"),
+        "{output:?}"
+    );
+    site.unset("SIGNPOST_DATABASE__URL");
+    site.set("SIGNPOST_CORPUS_EXCLUDE", "acme/infra");
+    let output = site.run(&["queue"]).await;
+    assert!(output.code == Some(2) && output.err.contains("SIGNPOST_CORPUS__EXCLUDE?"), "{output:?}");
+}

@@ -213,9 +213,14 @@ async fn stay(fake: &FakeGitLab, hook_url: &str, admin_url: &str) {
     println!("  GitLab's API   {}/api/v4  (PRIVATE-TOKEN: {})", fake.url(), gitlab::OWNER_TOKEN);
     println!("  the hook       {hook_url}");
     println!("  admin pages    {admin_url}/  and {admin_url}/gaps");
-    println!("Try: open an issue, then look at the gaps page:");
+    println!("Try: open an issue, then read its notes, or find it on the gaps page:");
     println!(
-        "  curl -H 'PRIVATE-TOKEN: {}' -H 'Content-Type: application/json' \\\n       -d '{{\"title\":\"How do I rotate a signing key?\",\"description\":\"Without stopping our clients?\"}}' \\\n       {}/api/v4/projects/acme%2Fapi/issues",
+        "  curl -H 'PRIVATE-TOKEN: {}' -H 'Content-Type: application/json' \\\n       -d '{{\"title\":\"How do I rotate a signing key without downtime?\",\"description\":\"Our clients must keep working meanwhile. Is there a way?\"}}' \\\n       {}/api/v4/projects/acme%2Fapi/issues",
+        gitlab::OWNER_TOKEN,
+        fake.url()
+    );
+    println!(
+        "  curl -H 'PRIVATE-TOKEN: {}' {}/api/v4/projects/acme%2Fapi/issues/4/notes",
         gitlab::OWNER_TOKEN,
         fake.url()
     );

@@ -162,7 +162,7 @@ pub(super) async fn put(walk: &mut Walk<'_>, asking: &Asking) -> Result<Judgemen
     judgement.entry = json!({
         "question": asking.key,
         "gate": gate,
-        "threshold": policy.cover,
+        "threshold": (f64::from(policy.cover) * 1000.0).round() / 1000.0,
         "decision": if outcome.is_some() { "answer" } else if judgement.is_question || mention { "gap" } else { "silent" },
         "references": resolved.iter().map(trail_of_reference).collect::<Vec<_>>(),
         "candidates": judged.iter().take(12).map(|j| trail_of_candidate(&sources[j.key as usize], j, &policy)).collect::<Vec<_>>(),

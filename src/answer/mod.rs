@@ -557,9 +557,15 @@ pub async fn explain(world: &World, place: Place) -> Result<serde_json::Value, W
         outcome: "explained",
     };
     let asking = walk.issue_asking();
+    let record = walk.record(ISSUE).map(|record| (record.state.word(), record.gap_kind.clone()));
     let mut entry = judgement::put(&mut walk, &asking).await?.entry;
     if let Some(why) = unserved {
-        entry["unserved"] = why.into();
+        entry["would"] = entry["decision"].take();
+        entry["decision"] = "nothing".into();
+        entry["why"] = why.into();
+    }
+    if let Some((state, kind)) = record {
+        entry["record"] = serde_json::json!({ "state": state, "kind": kind });
     }
     Ok(entry)
 }

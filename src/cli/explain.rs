@@ -60,12 +60,22 @@ fn acts(body: &Value) -> String {
 }
 
 fn print_now(now: &Value) {
-    println!("as of now: {}", now["decision"].as_str().unwrap_or("?"));
-    if let Some(gate) = now["gate"].as_f64() {
-        println!(
-            "a question with probability {gate:.2}; answers from probability {:.2} on",
-            now["threshold"].as_f64().unwrap_or(0.0)
-        );
+    match (now["decision"].as_str(), now["why"].as_str()) {
+        (decision, Some(why)) => {
+            println!("as of now: {}, because it is {}", decision.unwrap_or("?"), because(why))
+        }
+        (decision, None) => println!("as of now: {}", decision.unwrap_or("?")),
+    }
+    if let Some(state) = now["record"]["state"].as_str() {
+        let kind = now["record"]["kind"].as_str().map(|kind| format!(" ({kind})")).unwrap_or_default();
+        println!("on record: {state}{kind}");
+    }
+    match (now["gate"].as_f64(), now["threshold"].as_f64()) {
+        (Some(gate), Some(threshold)) => {
+            println!("a question with probability {gate:.2}; answers from probability {threshold:.2} on");
+        }
+        (Some(gate), None) => println!("not a question: probability {gate:.2}"),
+        (None, _) => {}
     }
     for candidate in now["candidates"].as_array().into_iter().flatten() {
         let place = match (candidate["path"].as_str(), candidate["lines"].as_array()) {
@@ -80,6 +90,20 @@ fn print_now(now: &Value) {
             (None, None) => String::new(),
         };
         println!("  {:<10} {place}  {verdict}", candidate["from"].as_str().unwrap_or("?"));
+    }
+}
+
+/// Why a thread gets nothing, for a person.
+fn because(why: &str) -> &str {
+    match why {
+        "gone" => "not there, or not for this token",
+        "opted_out" => "kept out by its label",
+        "moved" => "moved to another project",
+        "other_type" => "no issue, task or incident",
+        "bot" => "written by a bot, or by the bot's own user",
+        "audience" => "in a project whose readers cannot be told",
+        "outside_group" => "outside the group",
+        other => other,
     }
 }
 

@@ -44,7 +44,7 @@ pub struct Cli {
         long,
         global = true,
         env = "SIGNPOST_CONFIG",
-        default_value = "./signpost.toml",
+        default_value = crate::config::DEFAULT_FILE,
         value_name = "FILE"
     )]
     pub config: PathBuf,
@@ -99,14 +99,39 @@ pub enum Command {
 /// Runs the program: parses the arguments, runs the command, prints its error.
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
+    if !matches!(cli.command, Command::Serve(_)) {
+        end_quietly_when_nobody_reads();
+    }
     match dispatch(cli.command, &Invocation::of_process(cli.config)) {
         Ok(Verdict::Fine) => ExitCode::SUCCESS,
         Ok(Verdict::Wrong) => ExitCode::from(1),
+        Err(error) if is_broken_pipe(&error) => ExitCode::from(ENDED_BY_SIGPIPE as u8),
         Err(error) => {
             eprintln!("signpost: {error:#}");
             ExitCode::from(2)
         }
     }
+}
+
+/// What a shell reports of a program whose reader left.
+const ENDED_BY_SIGPIPE: i32 = 128 + 13;
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let io = error.downcast_ref::<std::io::Error>();
+    io.is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+}
+
+/// `signpost … | head` ends when `head` has read enough. The standard library's printing panics then, since a program of its
+/// ignores the signal that ends others.
+fn end_quietly_when_nobody_reads() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        let told = panic.payload().downcast_ref::<String>().map(String::as_str).unwrap_or_default();
+        if told.contains("Broken pipe") || told.contains("BrokenPipe") {
+            std::process::exit(ENDED_BY_SIGPIPE);
+        }
+        usual(panic);
+    }));
 }
 
 fn dispatch(command: Command, invocation: &Invocation) -> anyhow::Result<Verdict> {

@@ -19,7 +19,7 @@ pub enum Error {
         call: Call,
     },
     /// The token is not valid, or may not do this (401, 403).
-    #[error("GitLab does not allow it: {0}")]
+    #[error("{refusal}: {0}", refusal = refusal(.0))]
     Denied(Call),
     /// What was asked about does not exist, or not for this token (404, 410): GitLab does not tell which.
     #[error("GitLab knows nothing there: {0}")]
@@ -28,6 +28,13 @@ pub enum Error {
     /// malformed, a redirect that leads away.
     #[error("GitLab's answer is of no use: {0}")]
     Broken(Call),
+}
+
+fn refusal(call: &Call) -> &'static str {
+    match call.status {
+        Some(401) => "GitLab does not accept the token (wrong, expired or revoked)",
+        _ => "GitLab does not allow it to this token",
+    }
 }
 
 impl Error {

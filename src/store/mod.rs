@@ -125,6 +125,15 @@ impl Store {
     }
 
     async fn sqlite(url: &str) -> Result<Store> {
+        let file =
+            url.trim_start_matches("sqlite:").trim_start_matches("//").split('?').next().unwrap_or_default();
+        if let Some(folder) = std::path::Path::new(file).parent()
+            && !folder.as_os_str().is_empty()
+            && !folder.is_dir()
+        {
+            let missing = format!("database.url: there is no folder {}", folder.display());
+            return Err(StoreError(sqlx::Error::Configuration(missing.into())));
+        }
         let options = SqliteConnectOptions::from_str(url)?
             .create_if_missing(true)
             .journal_mode(SqliteJournalMode::Wal)

@@ -91,6 +91,11 @@ async fn of_projects(
 fn these(secrets: &Secrets, hooks: &[Hook], report: &mut Report) {
     match hooks {
         [hook] => one(secrets, hook, report),
+        several if several.iter().any(|hook| hook.url != several[0].url) => report.fault(
+            "hook",
+            format!("{} hooks end in /hook, and which of them leads here is not known", several.len()),
+            "set hook.public_url to the address that `signpost install` was given",
+        ),
         several => {
             let ids: Vec<String> = several.iter().map(|hook| hook.id.to_string()).collect();
             report.fault(
@@ -120,7 +125,7 @@ fn delivers(hook: &Hook, report: &mut Report) {
         AlertStatus::Disabled => report.fault(
             "hook_disabled",
             format!("GitLab has switched hook {} off after too many failures", hook.id),
-            "mend what failed, then press Test in the hook's settings: a success switches it on",
+            "mend what failed (Recent events in the hook's settings show each answer; 401: the bot has another token than the hook, run `signpost install` again), then press Test there: a success switches it on",
         ),
         AlertStatus::TemporarilyDisabled(until) => {
             let when = until
@@ -133,7 +138,7 @@ fn delivers(hook: &Hook, report: &mut Report) {
                     hook.id,
                     when.unwrap_or_default()
                 ),
-                "mend what failed; it comes back by itself. The sweep finds what was missed",
+                "mend what failed (Recent events in the hook's settings show each answer; 401: the bot has another token than the hook, run `signpost install` again); it comes back by itself. The sweep finds what was missed",
             );
         }
         AlertStatus::Executable | AlertStatus::Unknown => {
