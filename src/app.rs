@@ -141,6 +141,7 @@ impl App {
             wake,
             own: world.own.clone(),
             metrics: metrics.clone(),
+            unproven: Arc::default(),
         };
         Ok(App { world, worker, metrics, door, secrets, inbox_task, _only_process: only_process })
     }

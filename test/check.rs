@@ -207,10 +207,12 @@ async fn what_is_wrong_with_database_corpus_and_queue_is_named() {
     assert!(assert_fault(&site, "buried").await.contains("defect"));
     open.forget(place).await.expect("the store");
     open.set(signpost::store::setting::NOT_JSON, &now.to_string()).await.expect("the store");
+    open.set(signpost::store::setting::UNPROVEN, &now.to_string()).await.expect("the store");
     open.close().await;
     let warned = check(&site).await;
     assert_eq!(warned.code, Some(0), "a warning is no fault: {warned:?}");
     assert!(finding(&warned, "hook_body", "warning").is_some(), "{warned:?}");
+    assert!(finding(&warned, "hook_proof", "warning").is_some(), "{warned:?}");
 
     post_notes(&site, 20, 0).await;
     assert!(assert_fault(&site, "budget").await.contains("20 notes"));

@@ -211,6 +211,7 @@ async fn plain_door(database: Database) -> (Store, String, tempfile::TempDir) {
         wake: Arc::new(Notify::new()),
         own: OwnIds::default(),
         metrics: Metrics::new(),
+        unproven: std::sync::Arc::default(),
     };
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let url = format!("http://{}/hook", listener.local_addr().expect("an address"));

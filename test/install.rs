@@ -247,3 +247,22 @@ async fn without_an_owners_token_it_says_what_is_needed() {
         "{output:?}"
     );
 }
+
+#[tokio::test]
+async fn a_bot_that_has_another_token_than_the_hook_is_told_of_by_check() {
+    let mut site = site().await;
+    let token = said(&install(&site, &[]).await, "SIGNPOST_SIGNING_TOKEN").expect("signed");
+    site.set("SIGNPOST_SIGNING_TOKEN", &token);
+    let serving = site.serve().await;
+    serving.wait_for_corpus().await;
+    let warned = async |site: &Site| site.run(&["check"]).await.out.contains("hook_proof");
+    assert!(!warned(&site).await);
+    install(&site, &[]).await;
+    site.gitlab.open_issue("acme/api", "mara", crate::walk::HOW, crate::walk::HOW_MORE).await;
+    serving.wait_for("it is refused", |it| it.log().contains("without proof")).await;
+    let began = std::time::Instant::now();
+    while !warned(&site).await {
+        assert!(began.elapsed() < crate::process::PATIENCE, "check does not tell");
+    }
+    serving.kill().await;
+}

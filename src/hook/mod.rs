@@ -3,6 +3,7 @@
 pub mod event;
 pub mod signature;
 
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
@@ -16,7 +17,7 @@ use futures_util::StreamExt;
 use sha2::{Digest, Sha256};
 use tokio::sync::Notify;
 
-use crate::clock::Clock;
+use crate::clock::{Clock, Millis};
 use crate::hook::event::Event;
 use crate::hook::signature::Verifier;
 use crate::store::inbox::{Delivery, Inbox, Refused, Taken};
@@ -27,6 +28,9 @@ use crate::telemetry::Metrics;
 pub const BODY_LIMIT: usize = 25 * 1024 * 1024;
 /// An oversized body is read to its end and thrown away up to this size, so that the sender hears its 413.
 const DISCARD_LIMIT: usize = 4 * BODY_LIMIT;
+
+/// How often a delivery without proof is written down, in milliseconds.
+const UNPROVEN_EVERY: Millis = 60_000;
 
 /// How long `/readyz` waits for the database; probes wait a few seconds themselves.
 const PING: Duration = Duration::from_secs(2);
@@ -73,6 +77,8 @@ pub struct Door {
     pub own: OwnIds,
     /// Counters.
     pub metrics: Metrics,
+    /// When a delivery without proof was last written down, in milliseconds.
+    pub unproven: Arc<AtomicI64>,
 }
 
 /// The public listener's routes: `/hook`, `/healthz`, `/readyz`. Nothing else is public.
@@ -134,10 +140,26 @@ async fn hook(State(door): State<Door>, headers: HeaderMap, body: Body) -> Answe
     door.metrics.hook(answer.word(), began.elapsed());
     if let Answer::Unproven(why) = answer {
         tracing::warn!(why, "a delivery without proof was refused");
+        if headers.contains_key("x-gitlab-event") {
+            tokio::spawn(remember_unproven(door));
+        }
     } else {
         tracing::debug!(outcome = answer.word(), "a delivery was answered");
     }
     answer
+}
+
+/// For `check`, which is another process. Anybody may cause it, so it costs one write a minute at most.
+async fn remember_unproven(door: Door) {
+    let now = door.clock.now();
+    let last = door.unproven.load(Ordering::Relaxed);
+    let free = now - last >= UNPROVEN_EVERY;
+    if !free || door.unproven.compare_exchange(last, now, Ordering::Relaxed, Ordering::Relaxed).is_err() {
+        return;
+    }
+    if let Err(error) = door.store.set(setting::UNPROVEN, &now.to_string()).await {
+        tracing::warn!(%error, "a delivery without proof could not be remembered");
+    }
 }
 
 async fn take(door: &Door, headers: &HeaderMap, body: Body) -> Answer {

@@ -7,7 +7,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::clock::Millis;
 use crate::store::queue::{Place, WANT, WANT_KNOWN};
-use crate::store::{Result, Store, StoreError, transaction, write};
+use crate::store::{Result, Store, StoreError, read, transaction, write};
 
 /// The most deliveries in one transaction.
 const BATCH: usize = 256;
@@ -73,6 +73,7 @@ type Waiting = (Delivery, oneshot::Sender<std::result::Result<Taken, ()>>);
 pub struct Inbox(mpsc::Sender<Waiting>);
 
 const REMEMBER: &str = "INSERT INTO delivery (id, received_at) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING";
+const LAST: &str = "SELECT MAX(received_at) FROM delivery";
 const PRUNE: &str = "DELETE FROM delivery WHERE received_at < $1";
 
 impl Inbox {
@@ -150,6 +151,15 @@ impl Store {
             }
         });
         Ok(taken)
+    }
+
+    /// When the last delivery was taken; `None` when none ever was, or none within the time they are kept.
+    ///
+    /// # Errors
+    /// The database.
+    pub async fn last_delivery(&self) -> std::result::Result<Option<Millis>, StoreError> {
+        let (last,): (Option<Millis>,) = read!(self, pool => sqlx::query_as(LAST).fetch_one(pool).await?);
+        Ok(last)
     }
 
     /// Forgets deliveries received before `before`.

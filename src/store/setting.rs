@@ -10,6 +10,9 @@ pub const SETTLED: &str = "settled";
 pub const BOT_IDS: &str = "bot_ids";
 /// When an authentic delivery that was not JSON last came, as milliseconds: somebody set a custom body template.
 pub const NOT_JSON: &str = "not_json";
+/// When a delivery that calls itself GitLab's last came without the right proof, as milliseconds, told once a minute: the
+/// hook may have another token than the bot.
+pub const UNPROVEN: &str = "unproven";
 /// A hash of the corpus predicate's configuration at the last start.
 pub const PREDICATE: &str = "predicate";
 

@@ -72,6 +72,16 @@ pub(super) async fn look(config: &Config, report: &mut Report) {
                 "somebody set a custom body template in the hook: remove it",
             );
         }
+        let refused: Option<Millis> =
+            store.setting(setting::UNPROVEN).await?.and_then(|at| at.parse().ok());
+        let taken = store.last_delivery().await?.unwrap_or(0);
+        if refused.is_some_and(|at| at > taken && now - at < REMEMBERED) {
+            report.warn(
+                "hook_proof",
+                "the last delivery was refused: its proof does not fit the bot's token",
+                "if GitLab sent it, the hook has another token: run `signpost install` again, put its token into the bot's environment and restart",
+            );
+        }
         docsites(config, &store, report).await?;
         Ok::<_, crate::store::StoreError>(())
     }
