@@ -142,3 +142,23 @@ async fn a_configuration_that_was_named_must_be_there_and_so_must_the_database_f
     let output = site.run(&["queue"]).await;
     assert!(output.code == Some(2) && output.err.contains("SIGNPOST_CORPUS__EXCLUDE?"), "{output:?}");
 }
+
+#[tokio::test]
+async fn explain_names_the_check_at_which_each_reference_fell() {
+    let site = Site::new(World::acme()).await;
+    let blob = |path: &str| format!("{}/{path}", site.gitlab.url());
+    let text = format!(
+        "{HOW_MORE} I read {} and {} and {}.",
+        blob("acme/docs/-/blob/main/docs/guide/keys.md"),
+        blob("acme/infra/-/blob/main/docs/access.md"),
+        blob("acme/docs/-/blob/main/docs/guide/never.md"),
+    );
+    let iid = site.gitlab.open_issue("acme/api", "mara", HOW, &text).await;
+    assert_eq!(site.run(&["sync"]).await.code, Some(0));
+    let told = site.run(&["explain", &blob(&format!("acme/api/-/issues/{iid}"))]).await.out;
+    let of: Vec<&str> = told.lines().filter(|line| line.starts_with("  points at  ")).collect();
+    assert_eq!(of.len(), 3, "{told}");
+    assert!(of[0].ends_with("leads to docs/guide/keys.md"), "{told}");
+    assert!(of[1].contains("fell at excluded") && of[2].contains("fell at "), "{told}");
+    assert!(!told.contains("access.md") && !told.contains("never.md"), "{told}");
+}

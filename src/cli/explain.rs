@@ -77,6 +77,17 @@ fn print_now(now: &Value) {
         (Some(gate), None) => println!("not a question: probability {gate:.2}"),
         (None, _) => {}
     }
+    for reference in now["references"].as_array().into_iter().flatten() {
+        // An address that led nowhere is a stranger's text, so it is known by its hash.
+        let hash: String = reference["hash"].as_str().unwrap_or_default().chars().take(8).collect();
+        let targets = reference["targets"].as_array().into_iter().flatten();
+        let paths: Vec<&str> = targets.filter_map(|target| target["path"].as_str()).collect();
+        let became = match reference["fell"].as_str() {
+            Some(check) => format!("fell at {check}"),
+            None => format!("leads to {}", paths.join(", ")),
+        };
+        println!("  points at  {} {hash}  {became}", reference["kind"].as_str().unwrap_or("?"));
+    }
     for candidate in now["candidates"].as_array().into_iter().flatten() {
         let place = match (candidate["path"].as_str(), candidate["lines"].as_array()) {
             (Some(path), Some(lines)) if lines.len() == 2 => format!("{path}:{}-{}", lines[0], lines[1]),

@@ -193,6 +193,6 @@ mod tests {
         let headers = HeaderMap::new();
         let error =
             judge(Call::new("GET projects/:"), StatusCode::FORBIDDEN, &headers, None).expect_err("denied");
-        assert_eq!(error.to_string(), "GitLab does not allow it: GET projects/: answered 403");
+        assert_eq!(error.to_string(), "GitLab does not allow it to this token: GET projects/: answered 403");
     }
 }
