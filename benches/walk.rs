@@ -81,7 +81,6 @@ async fn main() {
     one_by_one(&fake, issues).await;
     trace(&fake, latency).await;
     at_once(&fake, backlog, replicas).await;
-    pushed(&fake).await;
     for (number, process) in serving.iter().enumerate() {
         println!("resident memory of process {}: {:.0} MB", number + 1, resident_mb(process));
     }
@@ -272,23 +271,6 @@ async fn at_once(fake: &FakeGitLab, backlog: u64, replicas: u64) {
     println!(
         "{backlog} issues at once, {replicas} processes: {took:.1} s, {:.1} a second",
         backlog as f64 / took
-    );
-}
-
-/// A page is pushed and asked for at once.
-async fn pushed(fake: &FakeGitLab) {
-    const PAGE: &str = "# Export the audit trail to a spreadsheet\n\nRun `acmectl audit export --format csv` to export the audit \
-                        trail to a spreadsheet. The spreadsheet has one row for each login of the past quarter.\n";
-    let began = Instant::now();
-    fake.edit_file("acme/docs", "docs/guide/audit.md", PAGE).await;
-    let iid = open(fake, false).await;
-    while fake.bot_notes(API, iid).is_empty() {
-        tokio::time::sleep(Duration::from_millis(1)).await;
-        assert!(began.elapsed() < Duration::from_secs(60), "the pushed page does not answer");
-    }
-    println!(
-        "from the push of a page to the note that quotes it: {:.0} ms",
-        began.elapsed().as_secs_f64() * 1000.0
     );
 }
 
