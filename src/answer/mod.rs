@@ -367,6 +367,10 @@ impl Walk<'_> {
     async fn decide(&mut self, mut asking: Asking, before: Option<Record>) -> Result<(), WalkError> {
         let edited = before.as_ref().is_some_and(|r| r.digest != asking.digest);
         asking.decreed = !edited && before.as_ref().is_some_and(|r| r.state == State::Gap);
+        // A push that is read meanwhile asks the gaps that are known by then; this one may be written down after it.
+        let first = before.is_none();
+        let seen = self.world.store.last_change().await?;
+        self.world.library.follow(&self.world.store).await?;
         let judgement = judgement::put(self, &asking).await?;
         let now = self.now();
         let mut record = before.unwrap_or_else(|| {
@@ -385,7 +389,13 @@ impl Walk<'_> {
         let wanted = mention || judgement.is_question || self.world.config.answer.when == When::Always;
         match judgement.answer {
             Some(ref validated) if wanted => self.answered(&asking, record, validated, &judgement).await,
-            _ if mention || judgement.is_question => self.unanswered(&asking, record, &judgement).await,
+            _ if mention || judgement.is_question => {
+                self.unanswered(&asking, record, &judgement).await?;
+                if first && self.world.store.last_change().await? != seen {
+                    self.world.store.want(self.place(), None, self.now()).await?;
+                }
+                Ok(())
+            }
             _ => self.not_a_question(record).await,
         }
     }
