@@ -368,8 +368,10 @@ impl Walk<'_> {
         let edited = before.as_ref().is_some_and(|r| r.digest != asking.digest);
         asking.decreed = !edited && before.as_ref().is_some_and(|r| r.state == State::Gap);
         // A push that is read meanwhile asks the gaps that are known by then; this one may be written down after it.
-        let first = before.is_none();
-        let seen = self.world.store.last_change().await?;
+        let seen = match before {
+            None => Some(self.world.store.last_change().await?),
+            Some(_) => None,
+        };
         self.world.library.follow(&self.world.store).await?;
         let judgement = judgement::put(self, &asking).await?;
         let now = self.now();
@@ -391,7 +393,9 @@ impl Walk<'_> {
             Some(ref validated) if wanted => self.answered(&asking, record, validated, &judgement).await,
             _ if mention || judgement.is_question => {
                 self.unanswered(&asking, record, &judgement).await?;
-                if first && self.world.store.last_change().await? != seen {
+                if let Some(seen) = seen
+                    && self.world.store.last_change().await? != seen
+                {
                     self.world.store.want(self.place(), None, self.now()).await?;
                 }
                 Ok(())

@@ -2,25 +2,14 @@ use super::*;
 use crate::gaps::filter::Filter;
 use crate::gaps::report::Audience;
 use crate::gaps::testing::{fingerprint, gap};
-use crate::reference::ProjectPath;
 use crate::store::question::{self, Near, Target};
-use crate::target::{Access, Project, Visibility};
+use crate::target::{Project, Visibility};
 
 const NOW: Millis = 1_700_100_000_000;
 
 pub(crate) fn project(id: u64, path: &str, visibility: Visibility) -> ProjectRow {
     ProjectRow {
-        project: Project {
-            id,
-            path: ProjectPath::parse(path).unwrap(),
-            visibility: Some(visibility),
-            archived: false,
-            deletion_scheduled: false,
-            repository: Some(Access::Enabled),
-            issues: Some(Access::Enabled),
-            default_branch: Some("main".into()),
-            forked_from: None,
-        },
+        project: Project { visibility: Some(visibility), ..Project::sample(id, path) },
         refusal: None,
         head: None,
         synced_at: 0,

@@ -125,15 +125,6 @@ impl Store {
     }
 
     async fn sqlite(url: &str) -> Result<Store> {
-        let file =
-            url.trim_start_matches("sqlite:").trim_start_matches("//").split('?').next().unwrap_or_default();
-        if let Some(folder) = std::path::Path::new(file).parent()
-            && !folder.as_os_str().is_empty()
-            && !folder.is_dir()
-        {
-            let missing = format!("database.url: there is no folder {}", folder.display());
-            return Err(StoreError(sqlx::Error::Configuration(missing.into())));
-        }
         let options = SqliteConnectOptions::from_str(url)?
             .create_if_missing(true)
             .journal_mode(SqliteJournalMode::Wal)
@@ -143,6 +134,13 @@ impl Store {
             // Deleted content must leave the file, not only the tables: an excluded project leaves no byte.
             .pragma("secure_delete", "ON")
             .disable_statement_logging();
+        if let Some(folder) = options.get_filename().parent()
+            && !folder.as_os_str().is_empty()
+            && !folder.is_dir()
+        {
+            let missing = format!("database.url: there is no folder {}", folder.display());
+            return Err(StoreError(sqlx::Error::Configuration(missing.into())));
+        }
         let write = SqlitePoolOptions::new().max_connections(1).connect_with(options.clone()).await?;
         let read = SqlitePoolOptions::new().max_connections(4).connect_with(options).await?;
         Ok(Store::Sqlite { write, read })

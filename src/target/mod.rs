@@ -59,6 +59,24 @@ pub struct Project {
     pub forked_from: Option<ProjectId>,
 }
 
+#[cfg(test)]
+impl Project {
+    /// A public project that everything can be read of.
+    pub(crate) fn sample(id: ProjectId, path: &str) -> Project {
+        Project {
+            id,
+            path: ProjectPath::parse(path).expect("a path"),
+            visibility: Some(Visibility::Public),
+            archived: false,
+            deletion_scheduled: false,
+            repository: Some(Access::Enabled),
+            issues: Some(Access::Enabled),
+            default_branch: Some("main".into()),
+            forked_from: None,
+        }
+    }
+}
+
 /// A place that exists at the head of a project's default branch, in GitLab's own words.
 #[derive(Clone, Debug)]
 pub struct Resolved {

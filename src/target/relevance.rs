@@ -77,10 +77,10 @@ mod tests {
 
     use super::*;
     use crate::prose::Prose;
-    use crate::reference::{ProjectPath, RepoPath};
+    use crate::reference::RepoPath;
     use crate::section::cut;
     use crate::target::corpus::{Audience, Corpus, Scope};
-    use crate::target::{Access, Admitted, Project, Resolved, Visibility};
+    use crate::target::{Admitted, Project, Resolved};
 
     const TEXT: &str = "# Keys\n\nAdd the new key first.\n";
 
@@ -93,17 +93,7 @@ mod tests {
             ignore: Vec::new(),
             members: false,
         };
-        let project = Arc::new(Project {
-            id: 7,
-            path: ProjectPath::parse("acme/docs").expect("a path"),
-            visibility: Some(Visibility::Public),
-            archived: false,
-            deletion_scheduled: false,
-            repository: Some(Access::Enabled),
-            issues: Some(Access::Enabled),
-            default_branch: Some("main".into()),
-            forked_from: None,
-        });
+        let project = Arc::new(Project::sample(7, "acme/docs"));
         let audience = Audience::of_thread(&project);
         let (commit, blob) = ("c".repeat(40), "b".repeat(40));
         let place = Resolved::observed(project, commit, path.clone(), blob, "100644".into(), None, None);

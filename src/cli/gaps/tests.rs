@@ -2,8 +2,7 @@ use clap::Parser;
 
 use super::*;
 use crate::gaps::testing::{fingerprint, gap};
-use crate::reference::ProjectPath;
-use crate::target::{Access, Project, Visibility};
+use crate::target::Project;
 
 #[derive(Parser)]
 struct Line {
@@ -24,17 +23,7 @@ impl World {
         let store = Store::open(&url).await.unwrap();
         let text = "[gitlab]\nurl = \"https://gitlab.example.com\"\ngroup = \"acme\"";
         let config = Config::parse(text, "test", &vec![]).unwrap();
-        let project = Project {
-            id: 1,
-            path: ProjectPath::parse("acme/api").unwrap(),
-            visibility: Some(Visibility::Public),
-            archived: false,
-            deletion_scheduled: false,
-            repository: Some(Access::Enabled),
-            issues: Some(Access::Enabled),
-            default_branch: Some("main".into()),
-            forked_from: None,
-        };
+        let project = Project::sample(1, "acme/api");
         store.save_project(&project, None, 1).await.unwrap();
         for (iid, title) in
             [(1, "How long do tokens live?"), (2, "Token life time: how long?"), (3, "Dark theme")]

@@ -12,17 +12,7 @@ fn scope() -> Scope {
 }
 
 fn project(path: &str) -> Project {
-    Project {
-        id: 7,
-        path: ProjectPath::parse(path).expect("a path"),
-        visibility: Some(Visibility::Public),
-        archived: false,
-        deletion_scheduled: false,
-        repository: Some(Access::Enabled),
-        issues: Some(Access::Enabled),
-        default_branch: Some("main".into()),
-        forked_from: None,
-    }
+    Project::sample(7, path)
 }
 
 fn verdict(scope: &Scope, project: Project) -> Result<(), Refusal> {
