@@ -9,7 +9,7 @@ use signpost::store::question::{Record, State};
 use signpost::store::queue::Place;
 
 use crate::gitlab::world::{Hook, World};
-use crate::gitlab::{BOT, BOT_TOKEN, Level, OWNER_TOKEN, hook};
+use crate::gitlab::{BOT, BOT_TOKEN, Level, OWNER_TOKEN, Switch, hook};
 use crate::process::{Output, Site};
 
 const DAY: i64 = 24 * 3_600_000;
@@ -141,6 +141,14 @@ async fn what_is_wrong_with_token_group_and_label_is_named() {
     site.set("SIGNPOST_GITLAB__GROUP", "nobody-of-that-name");
     assert_fault(&site, "group").await;
     site.unset("SIGNPOST_GITLAB__GROUP");
+    let doom = |on: Option<&str>| {
+        let mut world = site.gitlab.world();
+        let group = world.groups.values_mut().find(|group| group.path == "acme").expect("the group");
+        group.marked_for_deletion_on = on.map(str::to_owned);
+    };
+    doom(Some("2026-12-24"));
+    assert!(assert_fault(&site, "group").await.contains("scheduled for deletion"));
+    doom(None);
     site.gitlab.world().add_member("acme", BOT, Level::Guest);
     assert!(assert_fault(&site, "role").await.contains("Guest"));
     site.gitlab.world().add_member("acme", BOT, Level::Reporter);
@@ -152,6 +160,9 @@ async fn what_is_wrong_with_token_group_and_label_is_named() {
     site.set("SIGNPOST_GAP__REPORT_PROJECT", "acme/infra");
     assert!(assert_fault(&site, "report").await.contains("acme/infra"));
     site.set("SIGNPOST_GAP__REPORT_PROJECT", "acme/docs");
+    site.gitlab.world().project_mut("acme/docs").issues_access = Switch::Disabled;
+    assert!(assert_fault(&site, "report").await.contains("has no issues"));
+    site.gitlab.world().project_mut("acme/docs").issues_access = Switch::Enabled;
     assert!(finding(&check(&site).await, "report", "ok").is_some());
     site.gitlab.set_clock(|| Clock::System.now() + 10 * 60_000);
     assert!(assert_fault(&site, "clock").await.contains('s'));
@@ -246,4 +257,15 @@ async fn a_gitlab_that_hangs_does_not_hang_the_check() {
     let began = std::time::Instant::now();
     assert_fault(&site, "gitlab").await;
     assert!(began.elapsed() < Duration::from_secs(60));
+}
+
+#[tokio::test]
+async fn hooks_that_may_be_of_others_are_not_taken_for_ours() {
+    let site = healthy().await;
+    let text = std::fs::read_to_string(site.config()).expect("there");
+    let without: Vec<&str> = text.lines().filter(|line| !line.starts_with("public_url")).collect();
+    std::fs::write(site.config(), without.join("\n")).expect("an own folder");
+    assert_well(&site).await;
+    site.gitlab.install_hook("acme", "https://elsewhere.example.com/hook", |_| {});
+    assert!(assert_fault(&site, "hook").await.contains("is not known"));
 }
