@@ -15,7 +15,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::admin::Admin;
-use crate::answer::{SiteTable, World};
+use crate::answer::{LabelName, SiteTable, World};
 use crate::clock::Clock;
 use crate::config::{Config, Secrets};
 use crate::docsite::Sites;
@@ -379,6 +379,7 @@ impl World {
         };
         let docsites = SiteTable::new(Sites::declared(&config.corpus.docsite));
         let world = World {
+            label: LabelName::new(&config.gap.label),
             gitlab,
             store,
             library,

@@ -7,15 +7,11 @@ use signpost::store::queue::Place;
 
 use crate::app::{TestApp, on_both};
 use crate::gitlab::{Change, Fault, Merge, World};
-use crate::life::{API, AUDIT, HOW, HOW_MORE, NOWHERE, NOWHERE_MORE};
+use crate::life::{API, AUDIT, BUG, BUG_MORE, HOW, HOW_MORE, NOWHERE, NOWHERE_MORE};
 
 const DOCS: &str = "acme/docs";
 const PAGE: &str = "docs/guide/audit.md";
 const LABEL: &str = "documentation-gap";
-const BUG: &str = "Gateway crashes with a null pointer when the key file is empty";
-const BUG_MORE: &str = "### Steps to reproduce\n1. Empty the key file\n2. Start the gateway\n\n### Actual\nIt crashes \
-                        with SIGSEGV.\n";
-
 fn write() -> Vec<Change> {
     vec![Change::Write(PAGE.to_owned(), AUDIT.into())]
 }
@@ -237,6 +233,55 @@ on_both! {
         assert_eq!(app.gitlab.labels(API, iid), [LABEL]);
         let labels: Vec<_> = app.gitlab.world().labels.values().cloned().collect();
         assert!(labels.len() == 3 && labels[2].group.is_some(), "{labels:?}");
+    }
+}
+
+on_both! {
+    async fn a_renamed_label_is_the_same_label(app: TestApp) {
+        let known = app.gap().await;
+        app.unheard(|world| {
+            let label = world.labels.values_mut().find(|label| label.name == LABEL).expect("created");
+            "docs wanted".clone_into(&mut label.name);
+        }).await;
+        // The open gap is looked at again: nobody took its label off.
+        app.gitlab.comment(API, known, "eve", "I would like to know that as well.").await;
+        app.drain().await;
+        assert_eq!(app.record(known).await.state, State::Gap);
+        // A new gap gets the same label, after a restart too, and no second one is created.
+        app.restart().await;
+        let next = app.ask(API, "tom", "How do I move the audit log to cold storage?", "It grows by a gigabyte a day. Which setting moves it elsewhere?").await;
+        assert_eq!(app.gitlab.labels(API, next), ["docs wanted"]);
+        assert_eq!(app.gitlab.world().labels.len(), 1);
+        // Taken off is taken off, whatever its name.
+        app.gitlab.remove_labels(API, next, "tom", &["docs wanted"]).await;
+        app.drain().await;
+        assert_eq!(app.record(next).await.state, State::Dismissed);
+        // And the answer takes it off.
+        app.gitlab.edit_file(DOCS, PAGE, AUDIT).await;
+        app.drain().await;
+        assert!(app.note(API, known).contains("audit.md"));
+        assert!(app.gitlab.labels(API, known).is_empty());
+    }
+}
+
+on_both! {
+    async fn a_page_pushed_while_the_question_is_judged_answers_it(app: TestApp) {
+        app.gap().await;
+        app.gitlab.forget_requests();
+        // Between the look that the judgement stands on and the label lies a slow GitLab.
+        let iid = app.gitlab.open_issue(API, "eve", NOWHERE, NOWHERE_MORE).await;
+        let look = format!("/projects/*/issues/{iid}");
+        app.gitlab.faults().after(1, "GET", &look, Fault::Slow(Duration::from_secs(2)));
+        let push = async {
+            while app.gitlab.requests_to("GET", &look).len() < 2 {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+            app.gitlab.edit_file(DOCS, PAGE, AUDIT).await;
+            app.app().drain().await.expect("the push is read");
+        };
+        let ((), ()) = tokio::join!(app.drain(), push);
+        app.drain().await;
+        assert!(app.note(API, iid).contains("audit.md") && !app.labelled(API, iid), "{:#?}", app.trail(API, iid).await);
     }
 }
 

@@ -143,14 +143,8 @@ async fn the_label_is_found_by_its_exact_name_and_created_in_the_group_once() {
     let iid = fake.open_issue("acme/api", "mara", "How?", "Please.").await;
     fake.world().add_project_label("acme/api", "Documentation-Gap", "#ff0000");
     assert_eq!(gitlab.find_label(id, "documentation-gap").await.expect("an answer"), None);
-    let made = gitlab
-        .create_group_label("acme", "documentation-gap", "#dbca9a", "Nothing documents it")
-        .await
-        .expect("made");
-    let again = gitlab
-        .create_group_label("acme", "documentation-gap", "#dbca9a", "Nothing documents it")
-        .await
-        .expect("there");
+    let made = gitlab.create_group_label("acme", "documentation-gap").await.expect("made");
+    let again = gitlab.create_group_label("acme", "documentation-gap").await.expect("there");
     assert_eq!(made, again);
     let found = gitlab.find_label(id, "documentation-gap").await.expect("an answer").expect("a label");
     gitlab.add_label(id, iid, &found).await.expect("labelled");

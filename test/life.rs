@@ -28,8 +28,8 @@ each login of the past quarter.
 acmectl audit export --format csv --since 90d > logins.csv
 ```
 ";
-const BUG: &str = "Gateway crashes with a null pointer when the key file is empty";
-const BUG_MORE: &str = "### Steps to reproduce\n1. Empty the key file\n2. Start the gateway\n\n### Expected\nA clear \
+pub(crate) const BUG: &str = "Gateway crashes with a null pointer when the key file is empty";
+pub(crate) const BUG_MORE: &str = "### Steps to reproduce\n1. Empty the key file\n2. Start the gateway\n\n### Expected\nA clear \
                         error\n\n### Actual\nIt crashes with SIGSEGV.\n";
 const NOTHING: &str = "has no passage that answers this";
 const OUTDATED: &str = "no longer answers the question";

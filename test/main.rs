@@ -29,6 +29,7 @@ mod life;
 mod port;
 mod postgres;
 mod process;
+mod replay;
 mod reply;
 mod report;
 mod resolve;

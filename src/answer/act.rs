@@ -2,16 +2,12 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::answer::{Asking, Judgement, Walk, WalkError, standing};
-use crate::gitlab::{GapLabel, Posted, Role};
+use crate::answer::{Asking, Judgement, Walk, WalkError, label, standing};
+use crate::gitlab::{Posted, Role};
 use crate::prose::Question;
 use crate::reply::{Asked, Language, Marker, Reply, Says, Wording};
 use crate::store::question::{ISSUE, Record, State, Target};
 use crate::target::Validated;
-
-/// Colour and description of the gap label where it has to be created.
-const LABEL_COLOR: &str = "#d9534f";
-const LABEL_DESCRIPTION: &str = "A question that the documentation does not answer";
 
 /// The quoted place, for the record.
 pub(super) fn target(validated: &Validated) -> Target {
@@ -182,27 +178,13 @@ pub(super) async fn outdate(
     Ok(true)
 }
 
-/// The gap label, by its exact name: the project's or the group's, created once at group level.
-async fn gap_label(walk: &Walk<'_>, create: bool) -> Result<Option<GapLabel>, WalkError> {
-    let world = walk.world;
-    let name = &world.config.gap.label;
-    if let Some(label) = world.gitlab.find_label(walk.project.id, name).await? {
-        return Ok(Some(label));
-    }
-    if !create {
-        return Ok(None);
-    }
-    let group = world.config.group();
-    Ok(Some(world.gitlab.create_group_label(group, name, LABEL_COLOR, LABEL_DESCRIPTION).await?))
-}
-
 /// Puts the gap label on, if it is not there and no human took it off.
 #[tracing::instrument(name = "label", skip_all)]
 pub(super) async fn label(walk: &mut Walk<'_>, mut record: Record) -> Result<(), WalkError> {
-    if record.labelled && walk.thread.issue.labels.has(&walk.world.config.gap.label) {
+    if record.labelled && walk.has_label() {
         return Ok(());
     }
-    if !walk.thread.issue.labels.has(&walk.world.config.gap.label) {
+    if !walk.has_label() {
         let Some(issue) = walk.world.gitlab.issue(walk.project.id, walk.claim.place.iid).await? else {
             return Ok(());
         };
@@ -211,7 +193,7 @@ pub(super) async fn label(walk: &mut Walk<'_>, mut record: Record) -> Result<(),
             walk.outcome = why;
             return Ok(());
         }
-        let Some(label) = gap_label(walk, true).await? else { return Ok(()) };
+        let label = label::found_or_created(walk.world, walk.project.id).await?;
         walk.world.gitlab.add_label(walk.project.id, walk.claim.place.iid, &label).await?;
         tracing::info!(project.id = walk.project.id, issue.iid = walk.claim.place.iid, "a gap was labelled");
         walk.trail.act("labelled", None);
@@ -223,12 +205,11 @@ pub(super) async fn label(walk: &mut Walk<'_>, mut record: Record) -> Result<(),
 /// Takes the gap label off, unless another question of the thread is still a gap.
 pub(super) async fn unlabel(walk: &mut Walk<'_>, mut record: Record) -> Result<(), WalkError> {
     let needed = walk.records.iter().any(|r| r.key != record.key && r.state == State::Gap);
-    let there = walk.thread.issue.labels.has(&walk.world.config.gap.label);
     if record.labelled
-        && there
+        && walk.has_label()
         && !needed
         && !walk.observing()
-        && let Some(label) = gap_label(walk, false).await?
+        && let Some(label) = label::found(walk.world, walk.project.id).await?
     {
         walk.world.gitlab.remove_label(walk.project.id, walk.claim.place.iid, &label).await?;
         walk.trail.act("unlabelled", None);
@@ -241,6 +222,11 @@ pub(super) async fn unlabel(walk: &mut Walk<'_>, mut record: Record) -> Result<(
 }
 
 impl Walk<'_> {
+    /// Whether the issue carries the gap label, by the name it has now.
+    fn has_label(&self) -> bool {
+        self.thread.issue.labels.has(&self.world.label.name())
+    }
+
     /// A crash between posting and writing it down: the marker in our own note tells.
     pub(super) async fn adopt_own_notes(&mut self) -> Result<(), WalkError> {
         let now = self.now();
@@ -323,9 +309,13 @@ impl Walk<'_> {
 
     /// A human takes the label off: dismissed. A human puts it on: a gap like any other.
     pub(super) async fn notice_label(&mut self) -> Result<(), WalkError> {
-        let there = self.thread.issue.labels.has(&self.world.config.gap.label);
+        let missed = self.records.iter().any(|r| r.state == State::Gap && r.labelled);
+        if missed && !self.has_label() {
+            // Taken off, or still there under another name?
+            label::found(self.world, self.project.id).await?;
+        }
         let now = self.now();
-        if !there {
+        if !self.has_label() {
             let dismissed: Vec<Record> =
                 self.records.iter().filter(|r| r.state == State::Gap && r.labelled).cloned().collect();
             for mut record in dismissed {

@@ -3,6 +3,7 @@
 
 mod act;
 mod judgement;
+mod label;
 mod replay;
 mod sites;
 mod standing;
@@ -32,6 +33,7 @@ use crate::target::corpus::{Audience, Corpus};
 use crate::target::{Project, Validated};
 
 pub use judgement::Judgement;
+pub use label::LabelName;
 pub use replay::{Replayed, replay};
 pub use sites::SiteTable;
 use trail::Trail;
@@ -64,6 +66,8 @@ pub struct World {
     pub clock: Clock,
     /// The bot's user ids.
     pub own: OwnIds,
+    /// The name that the gap label has now.
+    pub label: LabelName,
 }
 
 /// Why a walk did not come to an end.

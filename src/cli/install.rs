@@ -12,11 +12,6 @@ use crate::config::{Config, Secrets};
 use crate::gitlab::{Error, GitLab, Hook, HookOwner, HookSettings};
 use crate::target::corpus::{Corpus, Scope};
 
-/// Colour and description of the gap label.
-pub const LABEL_COLOR: &str = "#d9534f";
-/// See [`LABEL_COLOR`].
-pub const LABEL_DESCRIPTION: &str = "A question that the documentation does not answer";
-
 /// Arguments of `signpost install`.
 #[derive(clap::Args, Debug)]
 pub struct Args {
@@ -189,7 +184,7 @@ async fn set_label(gitlab: &GitLab, config: &Config, dry_run: bool) -> anyhow::R
     if dry_run {
         return Ok(format!("label {label}: would be created in the group"));
     }
-    gitlab.create_group_label(config.group(), label, LABEL_COLOR, LABEL_DESCRIPTION).await?;
+    gitlab.create_group_label(config.group(), label).await?;
     Ok(format!("label {label}: created in the group"))
 }
 

@@ -1,5 +1,5 @@
 //! The gap label. GitLab creates a label whose name it does not know, silently and in the wrong place; so the
-//! name is looked up first, and only what was found can be set.
+//! name is looked up first, and only what was found can be set. A renamed label keeps its id, and is known by it.
 
 use gitlab::api::projects::labels::Labels as ProjectLabels;
 use http::Method;
@@ -15,10 +15,17 @@ use crate::target::ProjectId;
 /// Pages of labels that are looked through; GitLab narrows them by the searched name first.
 const PAGES: usize = 20;
 
+/// Colour of the gap label where it has to be created.
+const COLOR: &str = "#d9534f";
+/// Its description.
+const DESCRIPTION: &str = "A question that the documentation does not answer";
+
 /// A label that exists under exactly this name. Only a look-up or its creation makes one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GapLabel {
+    id: u64,
     name: String,
+    of_group: bool,
 }
 
 impl GapLabel {
@@ -26,14 +33,22 @@ impl GapLabel {
     pub fn name(&self) -> &str {
         &self.name
     }
+
+    /// GitLab's id of it, which a renaming leaves as it is; `None` for a label of one project, which stands for no other.
+    pub fn group_id(&self) -> Option<u64> {
+        self.of_group.then_some(self.id)
+    }
+}
+
+impl From<LabelRow> for GapLabel {
+    fn from(row: LabelRow) -> GapLabel {
+        tracing::trace!(label.id = row.id, "label found");
+        GapLabel { id: row.id, name: row.name, of_group: !row.is_project_label }
+    }
 }
 
 fn exact(rows: Vec<LabelRow>, name: &str) -> Option<GapLabel> {
-    let found = rows.into_iter().find(|row| row.name == name && !row.archived);
-    found.map(|row| {
-        tracing::trace!(label.id = row.id, "label found");
-        GapLabel { name: row.name }
-    })
+    rows.into_iter().find(|row| row.name == name && !row.archived).map(GapLabel::from)
 }
 
 impl GitLab {
@@ -49,6 +64,18 @@ impl GitLab {
         Ok(rows.and_then(|(rows, _)| exact(rows, name)))
     }
 
+    /// The label of this id, whatever its name is now, if issues of the project can carry it.
+    pub async fn find_label_by_id(&self, project: ProjectId, id: u64) -> Result<Option<GapLabel>, Error> {
+        let endpoint = ProjectLabels::builder()
+            .project(project)
+            .include_ancestor_groups(true)
+            .build()
+            .expect("every required field is given");
+        let rows: Option<(Vec<LabelRow>, _)> = absent(self.http.pages(&endpoint)?.collect(PAGES).await)?;
+        let row = rows.and_then(|(rows, _)| rows.into_iter().find(|row| row.id == id && !row.archived));
+        Ok(row.map(GapLabel::from))
+    }
+
     /// The label of exactly this name of the group or a group above it.
     pub async fn find_group_label(&self, group: &str, name: &str) -> Result<Option<GapLabel>, Error> {
         let endpoint = Own::get(format!("groups/{}/labels", segment(group)))
@@ -58,18 +85,12 @@ impl GitLab {
         Ok(rows.and_then(|(rows, _)| exact(rows, name)))
     }
 
-    /// Creates the label in the group. When somebody else just did, that one is it.
-    pub async fn create_group_label(
-        &self,
-        group: &str,
-        name: &str,
-        color: &str,
-        description: &str,
-    ) -> Result<GapLabel, Error> {
-        let body = json!({ "name": name, "color": color, "description": description });
+    /// Creates the label in the group, with colour and description. When somebody else just did, that one is it.
+    pub async fn create_group_label(&self, group: &str, name: &str) -> Result<GapLabel, Error> {
+        let body = json!({ "name": name, "color": COLOR, "description": DESCRIPTION });
         let endpoint = Own::send(Method::POST, format!("groups/{}/labels", segment(group)), body);
         match self.http.json::<LabelRow>(&endpoint).await {
-            Ok(row) => Ok(GapLabel { name: row.name }),
+            Ok(row) => Ok(GapLabel::from(row)),
             // 400 and 409 both have been "already taken".
             Err(error @ Error::Broken(_)) => self.find_group_label(group, name).await?.ok_or(error),
             Err(error) => Err(error),
@@ -103,7 +124,12 @@ mod tests {
             names
                 .iter()
                 .enumerate()
-                .map(|(id, name)| LabelRow { id: id as u64, name: (*name).into(), archived: false })
+                .map(|(id, name)| LabelRow {
+                    id: id as u64,
+                    name: (*name).into(),
+                    archived: false,
+                    is_project_label: false,
+                })
                 .collect()
         };
         assert_eq!(exact(rows(&["Documentation-Gap", "documentation-gap-2"]), "documentation-gap"), None);

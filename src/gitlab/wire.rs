@@ -243,6 +243,9 @@ pub(super) struct LabelRow {
     pub(super) name: String,
     #[serde(default, deserialize_with = "or_default")]
     pub(super) archived: bool,
+    /// Only lists of a project's labels tell it.
+    #[serde(default, deserialize_with = "or_default")]
+    pub(super) is_project_label: bool,
 }
 
 #[derive(Deserialize)]

@@ -16,6 +16,9 @@ pub const UNPROVEN: &str = "unproven";
 /// A hash of the corpus predicate's configuration at the last start.
 pub const PREDICATE: &str = "predicate";
 
+/// The group's gap label: its id, a space, and the configured name it was found by.
+pub const LABEL: &str = "label";
+
 /// Where the report issue is: project id and number, separated by a space.
 pub const REPORT: &str = "report";
 /// Set once the group's projects have been listed.
