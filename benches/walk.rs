@@ -1,11 +1,13 @@
 //! From an issue to its note or label: the program as a process, beside the fake GitLab at 20 ms an answer.
 //!
-//! `cargo bench --bench walk [-- --sections N --issues N --latency MS --replicas N --backlog N]`
+//! `cargo bench --bench walk [-- --sections N --issues N --latency MS --replicas N --backlog N --gaps N]`
 //!
 //! The corpus is the fake's own documentation and a manual of made-up pages, read through the API; the manual's vectors are
 //! random, since computing them takes a minute for some hundred sections. Half of the issues ask what the
 //! documentation answers, half what nothing answers. Printed: what the first reading took, the time from the issue to
-//! what is done about it one by one, one walk call by call, a backlog worked off at once, and the start on a full database.
+//! what is done about it one by one, one walk call by call, a backlog worked off at once, the time from a push to the
+//! answers it gives to those who wait and to who asks just then, and the start on a full database. `--gaps` questions
+//! of other things wait for documentation from the start.
 
 #[allow(dead_code, unused_imports, reason = "a bench uses a part of the fake")]
 #[path = "../test/gitlab/mod.rs"]
@@ -19,8 +21,11 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use signpost::clock::Clock;
-use signpost::search::{DIM, Vector};
+use signpost::prose::{Prose, Question};
+use signpost::search::{DIM, Fingerprint, Vector};
 use signpost::store::Store;
+use signpost::store::question::{Record, State};
+use signpost::store::queue::Place;
 use tokio::net::TcpListener;
 use tokio::process::{Child, Command};
 
@@ -28,6 +33,13 @@ use gitlab::{BOT_TOKEN, FakeGitLab, World, hook};
 use made::Random;
 
 const API: &str = "acme/api";
+/// The page that is pushed in the end, which answers [`UNANSWERED`].
+const PAGE: (&str, &str) = (
+    "docs/guide/audit.md",
+    "# Audit trail\n\nThe gateway keeps an audit trail of every login.\n\n## Export the audit trail to a spreadsheet\n\n\
+     Run `acmectl audit export --format csv` to export the audit trail to a spreadsheet. The spreadsheet has one row for \
+     each login of the past quarter.\n",
+);
 /// Sections of one page of the manual.
 const SECTIONS_PER_PAGE: usize = 20;
 const ANSWERED: (&str, &str) = (
@@ -75,12 +87,14 @@ async fn main() {
     for _ in 1..replicas {
         serving.push(serve(&environment).await);
     }
+    open_gaps(&fake, &store, argument("--gaps", 0)).await;
     fake.with_hook(&serving[0].hook, Some(&token));
     // The first look of a fresh process also asks GitLab who it is.
     ask(&fake, true).await;
     one_by_one(&fake, issues).await;
     trace(&fake, latency).await;
     at_once(&fake, backlog, replicas).await;
+    push(&fake).await;
     for (number, process) in serving.iter().enumerate() {
         println!("resident memory of process {}: {:.0} MB", number + 1, resident_mb(process));
     }
@@ -272,6 +286,60 @@ async fn at_once(fake: &FakeGitLab, backlog: u64, replicas: u64) {
         "{backlog} issues at once, {replicas} processes: {took:.1} s, {:.1} a second",
         backlog as f64 / took
     );
+}
+
+/// Questions of other things that were asked and labelled before.
+async fn open_gaps(fake: &FakeGitLab, store: &Store, many: u64) {
+    let (mut random, now) = (Random(0x9a9), Clock::System.now());
+    let label = fake.world().add_group_label("acme", "documentation-gap", "#d9534f");
+    for _ in 0..many {
+        let (title, text) = (format!("How do I {}?", random.words(5)), random.words(30));
+        let (project, iid, asker) = {
+            let mut world = fake.world();
+            let iid = world.open_with(API, "mara", &title, &text, |issue| issue.labels.push(label));
+            (world.project(API).id, iid, world.user("mara").id)
+        };
+        let mut record = Record::new(Place::thread(project, iid), "issue", asker, now, String::new(), now);
+        (record.state, record.labelled) = (State::Gap, true);
+        record.gap_kind = Some("missing".to_owned());
+        record.fingerprint =
+            Some(Fingerprint::of(&Question::new(&Prose::from(title), &Prose::from(text))).to_bytes());
+        store.save_question(&record).await.expect("the store");
+    }
+    fake.drain_outbox();
+    println!("{many} other questions wait for documentation");
+}
+
+/// Documentation comes: for those who wait, and for who asks in that moment.
+async fn push(fake: &FakeGitLab) {
+    let waiting: Vec<u64> = {
+        let world = fake.world();
+        let asked = world.issues.values().filter(|issue| issue.title == UNANSWERED.0);
+        asked.map(|issue| issue.iid).collect()
+    };
+    let began = Instant::now();
+    fake.edit_file("acme/docs", PAGE.0, PAGE.1).await;
+    let asked_then = open(fake, false).await;
+    let (mut first, mut new) = (None, None);
+    loop {
+        let answered = waiting.iter().filter(|iid| !fake.bot_notes(API, **iid).is_empty()).count();
+        if answered > 0 {
+            first.get_or_insert(began.elapsed());
+        }
+        if !fake.bot_notes(API, asked_then).is_empty() {
+            new.get_or_insert(began.elapsed());
+        }
+        if let (Some(first), Some(new), true) = (first, new, answered == waiting.len()) {
+            let (first, new, last) = (first.as_secs_f64(), new.as_secs_f64(), began.elapsed().as_secs_f64());
+            println!(
+                "a pushed page answers the first who waited after {first:.1} s, all {answered} after {last:.1} s, who asked \
+                 just then after {new:.1} s"
+            );
+            return;
+        }
+        assert!(began.elapsed() < Duration::from_secs(600), "{answered} of {} are answered", waiting.len());
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
 }
 
 fn resident_mb(serving: &Serving) -> f64 {

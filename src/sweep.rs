@@ -14,7 +14,7 @@ const SLACK: Millis = 120_000;
 const RECENT_NOTES: Millis = 14 * 24 * 3_600_000;
 /// Delivery ids are kept so long.
 const DELIVERIES: Millis = 7 * 24 * 3_600_000;
-/// Trails, resting queue rows and history are kept so long.
+/// Trails, resting queue rows and what is known of threads that got nothing are kept so long; history three times so long.
 const TRAILS: Millis = 180 * 24 * 3_600_000;
 /// An open gap is asked again at least this often.
 const GAP_DAILY: Millis = 24 * 3_600_000;
@@ -79,6 +79,7 @@ async fn recheck(world: &World, now: Millis) -> Result<(), WalkError> {
 async fn prune(world: &World, now: Millis) -> Result<(), WalkError> {
     world.store.prune_deliveries(now - DELIVERIES).await?;
     world.store.prune_trail(now - TRAILS).await?;
+    world.store.prune_silent(now - TRAILS).await?;
     world.store.prune_queue(now - TRAILS).await?;
     world.store.prune_history(now - 3 * TRAILS).await?;
     world.store.prune_changes(now - DELIVERIES).await?;

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use signpost::clock::Clock;
 use signpost::store::Store;
+use sqlx::Connection as _;
 use tokio::sync::Mutex;
 
 use crate::gitlab::hook::Delivery;
@@ -152,6 +153,43 @@ async fn a_storm_while_gitlab_hangs_loses_nothing_to_kill_9() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_full_disk_turns_hooks_away_and_loses_none_that_it_took() {
+    let (site, token) = signed_site().await;
+    let serving = site.serve().await;
+    serving.wait_for_corpus().await;
+    assert_eq!(serving.terminate().await, Some(0));
+    site.gitlab.faults().always("*", "*", Fault::Hang);
+    let size = std::fs::metadata(site.database()).expect("the file").len() / 1024;
+    let serving = site.serve_within(size + 256).await;
+    let url = serving.hook_url();
+    let (mut acknowledged, mut refused, mut next) = (BTreeSet::new(), 0, 1);
+    while refused == 0 {
+        assert!(next < 20_000, "the disk does not fill");
+        let sent: Vec<u64> = (next..next + 200).collect();
+        next += 200;
+        let (taken, _) = storm(&url, &token, sent, &AtomicUsize::new(0)).await;
+        refused += 200 - taken.len();
+        acknowledged.extend(taken);
+    }
+    let client = reqwest::Client::builder().build().expect("a client");
+    assert_eq!(post(&client, &url, &token, next).await.expect("an answer").0, 503, "it says so at once");
+    serving.kill().await;
+    // There is room again.
+    let serving = site.serve().await;
+    for iid in &acknowledged {
+        let (status, text) = post(&client, &url, &token, *iid).await.expect("an answer");
+        assert_eq!(
+            (status, text.as_str()),
+            (200, "already taken\n"),
+            "hook {iid} was acknowledged and is lost"
+        );
+    }
+    assert_eq!(post(&client, &url, &token, next).await.expect("an answer"), (200, "accepted\n".to_owned()));
+    println!("{} were taken before the disk was full, {refused} of the last 200 refused", acknowledged.len());
+    serving.kill().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn sigterm_finishes_what_is_being_done_and_loses_nothing() {
     let (site, token) = signed_site().await;
     site.gitlab.with_hook(&site.hook_url(), Some(&token));
@@ -259,7 +297,26 @@ async fn lapse(database: &str, dead: u32) {
     }
 }
 
-/// Issues are opened while replicas are killed and GitLab misbehaves; at the end each has its one outcome.
+/// The database is troubled for a moment: every connection of Postgres is cut as by its restart, SQLite's file is held
+/// by another program, a backup perhaps.
+#[expect(clippy::disallowed_methods, reason = "a test plays another program on the database")]
+async fn disturb(database: &str) {
+    const CUT: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                       WHERE datname = current_database() AND pid <> pg_backend_pid()";
+    if database.starts_with("sqlite") {
+        let mut other = sqlx::SqliteConnection::connect(database).await.expect("the file");
+        sqlx::query("BEGIN IMMEDIATE").execute(&mut other).await.expect("its turn comes");
+        tokio::time::sleep(Duration::from_millis(random(400))).await;
+        sqlx::query("ROLLBACK").execute(&mut other).await.expect("let go");
+        other.close().await.expect("closed");
+    } else {
+        let mut other = sqlx::PgConnection::connect(database).await.expect("the server");
+        sqlx::query(CUT).execute(&mut other).await.expect("cut");
+        other.close().await.expect("closed");
+    }
+}
+
+/// Issues are opened while replicas are killed and GitLab and the database misbehave; at the end each has its one outcome.
 async fn chaos(site: &Site, database: &str, replicas: usize) {
     let rounds = setting("SIGNPOST_CHAOS_ROUNDS", 3);
     let issues = setting("SIGNPOST_CHAOS_ISSUES", 2 * rounds);
@@ -286,15 +343,25 @@ async fn chaos(site: &Site, database: &str, replicas: usize) {
     for round in 0..rounds {
         site.gitlab.faults().clear();
         site.gitlab.faults().set_latency(Duration::from_millis(random(20)));
-        for fault in [Fault::ResetAfter, Fault::ResetBefore, Fault::Json(502), Fault::Cut] {
-            site.gitlab.faults().next(1, "*", "/projects/*/issues/*", fault);
+        let busy = |retry_after| Fault::TooMany { retry_after };
+        for fault in
+            [Fault::ResetAfter, Fault::ResetBefore, Fault::Json(502), Fault::Cut, busy(Some(1)), busy(None)]
+        {
+            if random(3) > 0 {
+                site.gitlab.faults().next(1, "*", "/projects/*/issues/*", fault);
+            }
+        }
+        if random(5) == 0 {
+            site.gitlab.faults().next(1, "*", "/projects/*/issues/*", Fault::Hang);
         }
         for number in 0..issues.div_ceil(rounds) {
             let (title, text) =
                 if (round + number) % 2 == 0 { (HOW, HOW_MORE) } else { (NOWHERE, NOWHERE_MORE) };
             asked.push(site.gitlab.open_issue("acme/api", "mara", title, text).await);
         }
-        tokio::time::sleep(Duration::from_millis(random(1500))).await;
+        tokio::time::sleep(Duration::from_millis(random(700))).await;
+        disturb(database).await;
+        tokio::time::sleep(Duration::from_millis(random(700))).await;
         let victim = {
             let mut running = running.lock().await;
             let at = random(running.len() as u64) as usize;

@@ -36,4 +36,5 @@ mod resolve;
 mod thousand;
 mod traces;
 mod translation;
+mod trouble;
 mod walk;

@@ -101,7 +101,11 @@ impl Site {
 
     /// The program with this site's environment and nothing else, started in its folder.
     pub fn command(&self) -> Command {
-        let mut command = Command::new(PROGRAM);
+        self.command_of(PROGRAM)
+    }
+
+    fn command_of(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
         command.env_clear().envs(self.environment.iter().cloned()).current_dir(self.folder.path());
         command.stdin(Stdio::null()).kill_on_drop(true);
         command
@@ -125,11 +129,22 @@ impl Site {
 
     /// The same at other addresses and with more variables: a further replica.
     pub async fn serve_at(&self, ports: Arc<(Port, Port)>, more: &[(&str, &str)]) -> Serving {
+        let mut command = self.command();
+        command.arg("serve");
+        self.start(command, ports, more).await
+    }
+
+    /// The same on a disk that is full when a file has so many KiB: a write beyond it fails.
+    pub async fn serve_within(&self, kib: u64) -> Serving {
+        let mut command = self.command_of("/bin/bash");
+        command.args(["-c", &format!("trap '' XFSZ; ulimit -f {kib}; exec {PROGRAM} serve")]);
+        self.start(command, Arc::clone(&self.ports), &[]).await
+    }
+
+    async fn start(&self, mut command: Command, ports: Arc<(Port, Port)>, more: &[(&str, &str)]) -> Serving {
         let log = self.folder.path().join(format!("log-{}", ports.0.number));
         let file = std::fs::File::options().create(true).append(true).open(&log).expect("an own folder");
-        let child = self
-            .command()
-            .arg("serve")
+        let child = command
             .env("SIGNPOST_HOOK__LISTEN", format!("127.0.0.1:{}", ports.0.number))
             .env("SIGNPOST_ADMIN__LISTEN", format!("127.0.0.1:{}", ports.1.number))
             .envs(more.iter().copied())

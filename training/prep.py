@@ -1,9 +1,18 @@
-"""Builds the reader's lists. usage: prep.py DATA PREPARE_BINARY OUT"""
+"""Builds the reader's lists. usage: prep.py DATA PREPARE_BINARY OUT VECTORS..."""
 import sys, json, subprocess, random, pickle
+import numpy as np
 from data import *
 from noise import wrap
-root, binary, out = sys.argv[1:4]
+root, binary, out, *vectors = sys.argv[1:]
 rng = random.Random(11)
+V = {name: pair for f in vectors for name, pair in pickle.load(open(f, 'rb')).items()}
+
+def fused(p, e, q):
+    """What the program would put before the reader: lexical and dense search, fused by rank; headings alone left out."""
+    rank = {}
+    for order in ([i for i, s in p.search(e, 30) if s > 0], np.argsort(-(V[p.name][0] @ q))[:30].tolist()):
+        for k, i in enumerate(order): rank[i] = rank.get(i, 0) + 1 / (21 + k)
+    return [i for i in sorted(rank, key=lambda i: -rank[i]) if len(p.secs[i][3].strip()) >= 20]
 
 def prepare(rows):
     inp = '\n'.join(json.dumps(r) for r in rows)
@@ -21,11 +30,11 @@ for p in train_projects(root):
         raw.append((t, d))
     ess = [r['essence'] for r in prepare([dict(title=t, description=d, passages=[]) for t, d in raw])]
     req = []
-    for c, (t, d), e in zip(cases, raw, ess):
+    for c, (t, d), e, q in zip(cases, raw, ess, V[p.name][1]):
         gold = p.gold(c['expect'])[:6]; near = p.gold(c.get('near', []))[:2]
         near = [n for n in near if n not in gold]
         if c['kind'] == 'answerable' and not gold: continue
-        found = [i for i, _ in p.search(e, 14) if i not in gold and i not in near][:12]
+        found = [i for i in fused(p, e, q) if i not in gold and i not in near][:10]
         sib = [i for i, s in enumerate(p.secs) if gold and s[0] == p.secs[gold[0]][0] and i not in gold and i not in near and len(s[3]) > 80]
         rng.shuffle(sib)
         ids = gold + near + found + sib[:2]
@@ -35,5 +44,4 @@ for p in train_projects(root):
         lists.append(dict(project=p.name, kind=c['kind'], q=r['question'], pos=ps[:g], near=ps[g:g + n], found=ps[g + n:g + n + f], sib=ps[g + n + f:]))
     print(p.name, len(lists), flush=True)
 pickle.dump(lists, open(out, 'wb'))
-import numpy as np
 print('q', np.mean([len(l['q']) for l in lists]), 'p', np.mean([len(x) for l in lists for x in l['pos'] + l['near']]), np.mean([len(x) for l in lists for x in l['found']]))

@@ -1,16 +1,17 @@
-"""Trains the reader. usage: train_cover.py LISTS BASE BI OUT SECONDS [CHECKPOINT]"""
+"""Trains the reader. usage: train_cover.py LISTS BASE BI OUT SECONDS [CHECKPOINT]   (BASE may be a model file, BI and CHECKPOINT `-`)"""
 import sys, random, time, pickle, os, torch, torch.distributed as dist, torch.nn.functional as F, numpy as np
 from model import *
+from export import nets
 lists_f, base, bi, out, budget = sys.argv[1:5] + [float(sys.argv[5])]
 # one thread a process and one exchange of gradients a step: on shared cores far faster than threads within an operation
 dist.init_process_group('gloo'); rank, world = dist.get_rank(), dist.get_world_size()
 torch.manual_seed(3); torch.set_num_threads(1)
-low, _ = load_base(os.path.join(base, 'model.safetensors'))
-net = Cover(); net.upper.load_state_dict(torch.load(bi))
-if len(sys.argv) > 6: net.load_state_dict(torch.load(sys.argv[6]))
+checkpoint = sys.argv[6] if len(sys.argv) > 6 else '-'
+low, _, net = nets(base, bi, checkpoint)
+again = base.endswith('.bin') or checkpoint != '-'
 lists = pickle.load(open(lists_f, 'rb'))[rank::world]
-random.seed((3 if len(sys.argv) < 7 else 70) + rank)
-LR, HEAD_LR, Q = (1e-4, 1e-3, 6) if len(sys.argv) < 7 else (7e-5, 5e-4, 6)
+random.seed((70 if again else 3) + rank)
+LR, HEAD_LR, Q = (8e-5, 5e-4, 6) if again else (1e-4, 1e-3, 6)
 head = [p for n, p in net.named_parameters() if not n.startswith('upper')]
 opt = torch.optim.AdamW([dict(params=net.upper.parameters(), lr=LR, base=LR), dict(params=head, lr=HEAD_LR, base=HEAD_LR)], weight_decay=0.01)
 cache = {}
@@ -33,13 +34,13 @@ def pick(l):
     """(passages, labels) of one question, hard ones first; labels 1 covers, 0 does not."""
     f = l['found']
     if l['kind'] == 'answerable':
-        neg = [random.choice(l['near'])] if l['near'] else []
-        if not neg and l['sib'] and random.random() < 0.3: neg = [random.choice(l['sib'])]
-        if f and not neg: neg.append(random.choice(f[:3]))
-        if f: neg.append(random.choice(f[1:10] or f))
+        neg = [random.choice(l['near'])] if l['near'] and random.random() < 0.7 else []
+        if not neg and l['sib'] and random.random() < 0.2: neg = [random.choice(l['sib'])]
+        # one of those that search puts first, one of all that the program would read
+        neg += random.sample(f[:3], min(1, len(f))) + random.sample(f[3:], min(1, len(f[3:])))
         return [random.choice(l['pos'])] + neg, [1] + [0] * len(neg)
     ps = [random.choice(l['near'])] if l['near'] else []
-    if f and l['kind'] == 'near-miss': ps.append(random.choice(f[:4]))
+    if l['kind'] == 'near-miss': ps += random.sample(f[:6], min(3 - len(ps), len(f)))
     return ps, [0] * len(ps)
 def epochs():
     while True:
@@ -57,7 +58,7 @@ for rows in epochs():
     el = time.time() - t0
     go = torch.tensor([el]); dist.broadcast(go, 0); el = go.item()
     if el > budget: break
-    f = min(1, (step + 1) / (60 if len(sys.argv) < 7 else 15)) * max(0.02, 1 - el / budget)
+    f = min(1, (step + 1) / (40 if again else 60)) * max(0.02, 1 - el / budget)
     for g in opt.param_groups: g['lr'] = g['base'] * f
     qs, ps, ys, owner, nm = [], [], [], [], []
     for k, l in enumerate(rows):

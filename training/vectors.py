@@ -1,12 +1,13 @@
-"""Vectors of all sections of the measured projects and of their questions. usage: vectors.py DATA PREPARE BASE BI OUT"""
+"""Vectors of all sections and questions of some projects. usage: vectors.py DATA PREPARE BASE BI TOKENIZER OUT measured|trained"""
 import sys, json, subprocess, os, pickle, numpy as np, torch
 from tokenizers import Tokenizer
 from data import *
 from model import *
-root, binary, base, bi, out = sys.argv[1:6]
+from export import nets
+root, binary, base, bi, tokenizer, out, which = sys.argv[1:8]
 torch.set_num_threads(1)
-tk = Tokenizer.from_file(os.path.join(base, 'tokenizer.json')); tk.no_padding()
-low, up = load_base(os.path.join(base, 'model.safetensors')); up.load_state_dict(torch.load(bi)); up.eval()
+tk = Tokenizer.from_file(tokenizer); tk.no_padding()
+low, up, _ = nets(base, bi); up.eval()
 def vectors(texts, n):
     tk.enable_truncation(n)
     ids = [e.ids for e in tk.encode_batch(texts)]
@@ -19,8 +20,10 @@ def vectors(texts, n):
             V[part] = embed(low, up, x, k).numpy()
     return V
 res = pickle.load(open(out, 'rb')) if os.path.exists(out) else {}
-for p in dev_projects(root) + [Project(root, f'{root}/train/{n}', 'pairs.jsonl') for n in HELD]:
-    if p.name in res: continue
+projects = train_projects(root) if which == 'trained' else dev_projects(root) + [Project(root, f'{root}/train/{n}', 'pairs.jsonl') for n in HELD]
+share, of = map(int, os.environ.get('SHARE', '0/1').split('/'))    # so that two processes can each do a half
+for p in projects[share::of]:
+    if p.name in res or which == 'trained' and p.name in HELD: continue
     inp = '\n'.join(json.dumps(dict(title=c['title'], description=c['description'], passages=[])) for c in p.cases)
     ess = [json.loads(l)['essence'] for l in subprocess.run([binary], input=inp, capture_output=True, text=True, check=True).stdout.splitlines()]
     res[p.name] = (vectors([s[2] + '\n' + clean(s[3])[:1500] for s in p.secs], 128), vectors(ess, 96))

@@ -213,6 +213,9 @@ const IN_STATE: &str = concat!(
     " FROM question WHERE state = $1 ORDER BY decided_at DESC, project_id, iid, key LIMIT $2"
 );
 const FORGET: &str = "DELETE FROM question WHERE project_id = $1 AND iid = $2";
+/// Silence is decided anew where somebody speaks again; what a human undid is not forgotten.
+const PRUNE_SILENT: &str = "
+    DELETE FROM question WHERE state = 'silent' AND note_id IS NULL AND undone = 0 AND decided_at < $1";
 const POSTED_SINCE: &str = "SELECT COUNT(*) FROM question WHERE project_id = $1 AND posted_at >= $2";
 const BUSIEST_SINCE: &str = "
     SELECT COALESCE(MAX(notes), 0) FROM (
@@ -338,6 +341,14 @@ impl Store {
     pub async fn questions_in(&self, state: State, limit: u32) -> Result<Vec<Record>> {
         read!(self, pool => Ok(sqlx::query(IN_STATE).bind(state.word()).bind(i64::from(limit)).fetch_all(pool).await?
             .iter().map(record).collect::<std::result::Result<_, _>>()?))
+    }
+
+    /// Drops what is known of threads that were decided on before `before` and got nothing.
+    ///
+    /// # Errors
+    /// The database.
+    pub async fn prune_silent(&self, before: Millis) -> Result<u64> {
+        write!(self, pool => Ok(sqlx::query(PRUNE_SILENT).bind(before).execute(pool).await?.rows_affected()))
     }
 
     /// Drops what is known about a thread's questions.

@@ -40,6 +40,11 @@ const REMEMBER: &str = "
 const HISTORY: &str = "SELECT project_id, iid, fingerprint FROM history ORDER BY closed_at DESC LIMIT $1";
 const FORGET_HISTORY: &str = "DELETE FROM history WHERE project_id = $1 AND iid = $2";
 const PRUNE_HISTORY: &str = "DELETE FROM history WHERE closed_at < $1";
+/// References of threads of which nothing else is known any more.
+const PRUNE_SIGNPOSTS: &str = "
+    DELETE FROM signpost WHERE seen_at < $1
+        AND NOT EXISTS (SELECT 1 FROM question q WHERE q.project_id = signpost.project_id AND q.iid = signpost.iid)
+        AND NOT EXISTS (SELECT 1 FROM history h WHERE h.project_id = signpost.project_id AND h.iid = signpost.iid)";
 
 type Row = (String, Option<i64>, Option<String>, Option<i64>, Option<i64>, Option<String>);
 
@@ -129,11 +134,15 @@ impl Store {
         Ok(())
     }
 
-    /// Drops closed issues older than `before` from history.
+    /// Drops closed issues older than `before` from history, and the references that nothing needs any more.
     ///
     /// # Errors
     /// The database.
     pub async fn prune_history(&self, before: Millis) -> Result<u64> {
-        write!(self, pool => Ok(sqlx::query(PRUNE_HISTORY).bind(before).execute(pool).await?.rows_affected()))
+        write!(self, pool => {
+            let pruned = sqlx::query(PRUNE_HISTORY).bind(before).execute(pool).await?.rows_affected();
+            sqlx::query(PRUNE_SIGNPOSTS).bind(before).execute(pool).await?;
+            Ok(pruned)
+        })
     }
 }
