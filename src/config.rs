@@ -522,6 +522,7 @@ impl Config {
         let mut table: toml::Table =
             toml::from_str(text).map_err(|e| ConfigError(format!("{name}: {}", e.to_string().trim_end())))?;
         refuse_unknown(&table, text, name)?;
+        let mut file = table.clone();
         for (variable, value) in environment {
             overlay(&mut table, variable, value)?;
         }
@@ -533,8 +534,14 @@ impl Config {
                 ));
             }
         }
-        let config: Config =
-            table.try_into().map_err(|e| ConfigError(format!("{name}: {}", e.to_string().trim_end())))?;
+        // Whose value is wrong: with what must be there, the file's alone may be fine.
+        if let Some(gitlab) = table.get("gitlab") {
+            file.insert("gitlab".to_owned(), gitlab.clone());
+        }
+        let config: Config = table.try_into().map_err(|e| {
+            let place = if file.try_into::<Config>().is_ok() { "the environment" } else { name };
+            ConfigError(format!("{place}: {}", e.to_string().trim_end()))
+        })?;
         config.validate()?;
         Ok(config)
     }
@@ -788,17 +795,24 @@ impl fmt::Debug for Secrets {
 }
 
 impl Secrets {
-    /// Reads the secrets from `environment`; a variable's value wins over its `_FILE`.
+    /// Reads the secrets from `environment`; an empty variable is none.
     ///
     /// # Errors
-    /// A file that cannot be read, by the variable's name.
+    /// A file that cannot be read, or a variable beside its `_FILE`, by the variable's name.
     pub fn load(environment: &Environment) -> Result<Secrets, ConfigError> {
         let one = |name: &str| -> Result<Option<String>, ConfigError> {
-            let find = |wanted: &str| environment.iter().find(|(k, _)| k == wanted).map(|(_, v)| v.clone());
-            if let Some(value) = find(name) {
-                return Ok(Some(value.trim().to_owned()).filter(|v| !v.is_empty()));
-            }
-            let Some(file) = find(&format!("{name}_FILE")) else { return Ok(None) };
+            let find = |wanted: &str| {
+                let set = environment.iter().find(|(k, _)| k == wanted);
+                set.map(|(_, v)| v.trim().to_owned()).filter(|v| !v.is_empty())
+            };
+            let file = match (find(name), find(&format!("{name}_FILE"))) {
+                (Some(_), Some(_)) => {
+                    return wrong(format!("{name} and {name}_FILE are both set: unset one of them"));
+                }
+                (Some(value), None) => return Ok(Some(value)),
+                (None, None) => return Ok(None),
+                (None, Some(file)) => file,
+            };
             let text = std::fs::read_to_string(&file)
                 .map_err(|e| ConfigError(format!("{name}_FILE: {file} cannot be read: {e}")))?;
             Ok(Some(text.trim().to_owned()).filter(|v| !v.is_empty()))

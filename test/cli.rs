@@ -49,6 +49,8 @@ async fn exit_codes_and_json() {
     for arguments in [
         vec!["explain", "https://elsewhere.example.com/a/b/-/issues/1"],
         vec!["install"],
+        vec!["install", "--hook-url", "https://signpost.example.com"],
+        vec!["ask", "--corpus", ".", "--max-wrong", "5", "How?"],
         vec!["no-such-command"],
         vec!["check", "--no-such-option"],
         vec!["uninstall", "--hook-url", "no url"],

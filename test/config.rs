@@ -171,10 +171,30 @@ async fn secrets_come_from_files_and_never_go_anywhere() {
     assert!(text.contains("postgres://signpost:redacted@db.example.com"), "{text}");
     // What is printed is a configuration again.
     parse(&text, &[]).expect("valid");
+    site.set("SIGNPOST_ADMIN_TOKEN", "canary");
+    let output = site.run(&["config"]).await;
+    assert_eq!(output.code, Some(2), "{output:?}");
+    assert!(output.err.contains("SIGNPOST_ADMIN_TOKEN and SIGNPOST_ADMIN_TOKEN_FILE"), "{output:?}");
+    assert!(!output.err.contains("canary"), "{output:?}");
+    site.unset("SIGNPOST_ADMIN_TOKEN");
     site.set("SIGNPOST_ADMIN_TOKEN_FILE", "/no/such/file");
     let output = site.run(&["config"]).await;
     assert_eq!(output.code, Some(2), "{output:?}");
     assert!(output.err.contains("SIGNPOST_ADMIN_TOKEN_FILE"), "{output:?}");
+}
+
+#[test]
+fn who_set_the_wrong_value_is_named() {
+    let of = |text: &str, environment: &[(&str, &str)]| {
+        let environment = environment.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+        Config::parse(&format!("{MINIMAL}{text}"), "the-file.toml", &environment)
+            .expect_err("a wrong value")
+            .to_string()
+    };
+    let blamed = of("", &[("SIGNPOST_ANSWER__MODE", "loud")]);
+    assert!(blamed.starts_with("the environment: ") && blamed.contains("answer.mode"), "{blamed}");
+    let blamed = of("\n[answer]\nmode = \"loud\"\n", &[("SIGNPOST_ANSWER__LANGUAGE", "en")]);
+    assert!(blamed.starts_with("the-file.toml: "), "{blamed}");
 }
 
 #[test]

@@ -32,7 +32,7 @@ pub struct Args {
     #[arg(long)]
     json: bool,
     /// The promised share of wrong answers among those given.
-    #[arg(long, default_value_t = 0.05, value_name = "SHARE")]
+    #[arg(long, default_value_t = 0.05, value_name = "SHARE", value_parser = crate::cli::share)]
     max_wrong: f32,
     /// A file that keeps the vectors of all sections between runs; without it only what the words find is compared
     /// by vectors.

@@ -36,7 +36,7 @@ pub struct Args {
     #[arg(long)]
     verbose: bool,
     /// The promised share of wrong answers among those given.
-    #[arg(long, default_value_t = 0.05, value_name = "SHARE")]
+    #[arg(long, default_value_t = 0.05, value_name = "SHARE", value_parser = crate::cli::share)]
     max_wrong: f32,
     /// Fit the thresholds and the weights of the search on all sets but one, and measure on that one; needs two
     /// sets or more.

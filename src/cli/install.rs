@@ -69,6 +69,9 @@ fn fresh_token() -> anyhow::Result<SecretString> {
 }
 
 async fn install(args: Args, config: Config, secrets: Secrets) -> anyhow::Result<Verdict> {
+    if args.hook_url.path() == "/" {
+        anyhow::bail!("--hook-url {}: hooks are taken at /hook; give {}hook", args.hook_url, args.hook_url);
+    }
     let gitlab = client(&config, &secrets)?;
     let metadata = gitlab.metadata().await?;
     let signs = metadata.release().is_none_or(|release| release >= (19, 0));

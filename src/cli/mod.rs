@@ -161,3 +161,11 @@ fn dispatch(command: Command, invocation: &Invocation) -> anyhow::Result<Verdict
         }
     }
 }
+
+/// A share of wrong answers, 0 to 1, of the command line.
+fn share(text: &str) -> Result<f32, String> {
+    match text.parse() {
+        Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
+        _ => Err("must lie between 0 and 1, such as 0.05".to_owned()),
+    }
+}
