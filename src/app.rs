@@ -142,6 +142,7 @@ impl App {
             own: world.own.clone(),
             metrics: metrics.clone(),
             unproven: Arc::default(),
+            buffered: Arc::default(),
         };
         Ok(App { world, worker, metrics, door, secrets, inbox_task, _only_process: only_process })
     }

@@ -1,13 +1,14 @@
 //! Gaps close by being asked again: when documentation changes, the open questions it may touch are wanted.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use crate::answer::{WalkError, World};
 use crate::clock::Millis;
 use crate::search::{Fingerprint, similarity};
 use crate::store::question::{Near, Record, State};
 use crate::store::queue::Place;
-use crate::target::ProjectId;
+use crate::target::{Project, ProjectId};
 
 /// Likeness of a gap's question and a changed section from which the gap is asked again. Low: asking costs
 /// little, and what it decides is whether, not what.
@@ -17,13 +18,28 @@ const NEAREST: f32 = 0.1;
 /// Up to this many open gaps are all asked again, whatever changed.
 const ASK_ALL: usize = 50;
 
-/// Wants the threads that quote a project that must not be quoted any more.
+/// Wants the threads that quote what must not be quoted there any more: a project that left the corpus, or that not
+/// everybody who reads the thread can read now.
 ///
 /// # Errors
 /// The database.
-pub async fn withdrawn(world: &World, quotable: impl Fn(ProjectId) -> bool) -> Result<(), WalkError> {
+pub async fn withdrawn(world: &World) -> Result<(), WalkError> {
+    let projects: HashMap<ProjectId, Arc<Project>> = world
+        .store
+        .projects()
+        .await?
+        .into_iter()
+        .map(|row| (row.project.id, Arc::new(row.project)))
+        .collect();
+    let quotable = |thread: ProjectId, target: ProjectId| {
+        let (Some(thread), Some(target)) = (projects.get(&thread), projects.get(&target)) else {
+            return false;
+        };
+        let audience = world.corpus.admit_thread(thread);
+        audience.is_ok_and(|audience| world.corpus.admit_project(target, &audience).is_ok())
+    };
     for record in world.store.questions_in(State::Answered, 5000).await? {
-        if record.target.is_some_and(|target| !quotable(target.project)) {
+        if record.target.is_some_and(|target| !quotable(record.place.project, target.project)) {
             world.store.want(record.place, None, world.clock.now()).await?;
         }
     }

@@ -189,7 +189,7 @@ impl Worker {
 
     async fn refresh_group(&self) -> Result<&'static str, Failure> {
         let admitted = self.syncer.refresh_group().await?;
-        reask::withdrawn(&self.world, |project| admitted.contains(&project)).await?;
+        reask::withdrawn(&self.world).await?;
         for id in admitted {
             self.world
                 .store
@@ -216,7 +216,7 @@ impl Worker {
         }
         self.world.refresh_docsites().await.map_err(SyncError::from)?;
         if synced.refused.is_some() {
-            reask::withdrawn(&self.world, |other| other != project).await?;
+            reask::withdrawn(&self.world).await?;
         }
         reask::touched(&self.world, project, &synced.changed).await?;
         Ok("project_synced")
@@ -247,6 +247,8 @@ impl Worker {
     async fn keep_lease(&self, claim: &Claim) {
         loop {
             tokio::time::sleep(LEASE / 4).await;
+            // A long look, while GitLab is slow, is work and no standstill.
+            self.metrics.worker_seen(self.world.clock.now());
             match self.world.store.renew(claim, self.world.clock.now()).await {
                 Ok(true) => {}
                 Ok(false) => return,

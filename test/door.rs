@@ -164,6 +164,43 @@ on_both! {
     }
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn large_bodies_that_never_end_take_no_more_than_their_share_of_memory_and_keep_nobody_out() {
+    use tokio::io::AsyncWriteExt as _;
+    let app = TestApp::start_with(Database::Sqlite, World::acme(), |_| {}).await;
+    let large = vec![b' '; 24 << 20];
+    let port =
+        app.hook_url.split(':').nth(2).and_then(|rest| rest.split('/').next()).expect("a port").to_owned();
+    let mut held = Vec::new();
+    let mut refused = 0;
+    for number in 0..8 {
+        // Headers that look right, as far as headers can; all but the last byte of the body.
+        let mut head = format!("POST /hook HTTP/1.1\r\nhost: x\r\ncontent-length: {}\r\n", large.len() + 1);
+        for (name, value) in proof(&app, &format!("held-{number}"), b"another body", now(&app)) {
+            head.push_str(&format!("{name}: {value}\r\n"));
+        }
+        let mut stream =
+            tokio::net::TcpStream::connect(format!("127.0.0.1:{port}")).await.expect("a connection");
+        stream.write_all(format!("{head}\r\n").as_bytes()).await.expect("the head");
+        refused += usize::from(stream.write_all(&large).await.is_err());
+        held.push(stream);
+    }
+    let mut answered = 0;
+    for stream in &mut held {
+        let mut answer = [0u8; 12];
+        let read = tokio::io::AsyncReadExt::read_exact(stream, &mut answer);
+        match tokio::time::timeout(std::time::Duration::from_millis(500), read).await {
+            Ok(Ok(_)) => answered += usize::from(&answer == b"HTTP/1.1 503"),
+            Ok(Err(_)) => answered += 1,
+            Err(_) => {}
+        }
+    }
+    assert!(refused + answered >= 4, "{refused} connections closed, {answered} told to come back");
+    assert_eq!(knock(&app, "small", opened(9)).await, (200, "accepted\n".into()), "GitLab comes in");
+    drop(held);
+    app.finish().await;
+}
+
 on_both! {
     async fn a_repeated_delivery_is_a_no_op(app: TestApp) {
         assert_eq!(knock(app, "same", opened(77)).await, (200, "accepted\n".into()));
@@ -212,6 +249,7 @@ async fn plain_door(database: Database) -> (Store, String, tempfile::TempDir) {
         own: OwnIds::default(),
         metrics: Metrics::new(),
         unproven: std::sync::Arc::default(),
+        buffered: std::sync::Arc::default(),
     };
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let url = format!("http://{}/hook", listener.local_addr().expect("an address"));

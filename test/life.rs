@@ -31,8 +31,8 @@ acmectl audit export --format csv --since 90d > logins.csv
 pub(crate) const BUG: &str = "Gateway crashes with a null pointer when the key file is empty";
 pub(crate) const BUG_MORE: &str = "### Steps to reproduce\n1. Empty the key file\n2. Start the gateway\n\n### Expected\nA clear \
                         error\n\n### Actual\nIt crashes with SIGSEGV.\n";
-const NOTHING: &str = "has no passage that answers this";
-const OUTDATED: &str = "no longer answers the question";
+pub(crate) const NOTHING: &str = "has no passage that answers this";
+pub(crate) const OUTDATED: &str = "no longer answers the question";
 const WITHDRAWN: &str = "was marked as wrong";
 const HOUR: Duration = Duration::from_secs(3600);
 
@@ -714,7 +714,7 @@ on_both! {
 // Who may read what.
 
 /// A world whose gateway says something that the public documentation does not.
-fn with_internal_docs() -> World {
+pub(crate) fn with_internal_docs() -> World {
     let mut world = World::acme();
     world.add_project("acme/platform/tools").internal().file("docs/audit.md", AUDIT);
     world.add_project("acme/vault").private().file("docs/audit.md", AUDIT);

@@ -23,6 +23,7 @@ mod gitlab_client;
 mod history;
 mod install;
 mod interference;
+mod later;
 mod layers;
 mod leaks;
 mod life;

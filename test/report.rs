@@ -152,6 +152,11 @@ on_both! {
         let (iid, text) = report(app);
         assert!(text.contains(&format!("acme/api#{open}+")), "{text}");
         assert!(!text.contains(&format!("acme/api#{hidden}+")) && !text.contains("gateway"), "{text}");
+        // That others ask the same where these readers may not look is not told by a number either.
+        let counted = text.clone();
+        app.ask("acme/platform/gateway", "tom", NOWHERE, NOWHERE_MORE).await;
+        app.swept().await;
+        assert_eq!(report(app).1, counted);
         app.gitlab.world().issue_mut(API, open).confidential = true;
         app.swept().await;
         assert!(report(app).1.contains("No question waits."), "{}", report(app).1);

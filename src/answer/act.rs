@@ -328,10 +328,16 @@ impl Walk<'_> {
             }
             return Ok(());
         }
-        // A crash came between the reply and taking our own label off.
-        let left_on = self.records.iter().find(|r| r.state == State::Answered && r.labelled).cloned();
-        if let Some(record) = left_on {
-            return unlabel(self, record).await;
+        // Our own label, which something kept us from taking off: a crash, a GitLab that did not answer. And where a human
+        // deleted the note that said nothing was found, the label that came with it goes too.
+        let over =
+            |r: &&Record| r.labelled && matches!(r.state, State::Answered | State::Silent | State::Deleted);
+        let left_on: Vec<Record> = self.records.iter().filter(over).cloned().collect();
+        if !left_on.is_empty() {
+            for record in left_on {
+                unlabel(self, record).await?;
+            }
+            return Ok(());
         }
         let known = self.record(ISSUE).cloned();
         let adopted = known.as_ref().is_none_or(|r| r.state != State::Deleted)

@@ -145,7 +145,7 @@ pub(super) async fn put(walk: &mut Walk<'_>, asking: &Asking) -> Result<Judgemen
     sources.extend(searched(world, &walk.audience, &asking.question).await?);
     sources.extend(remembered(world, walk.claim.place, &walk.audience, &judgement.fingerprint).await?);
     let sources = distinct(sources);
-    let judged = judge(world, &asking.question, &sources).await;
+    let judged = judge(world, &asking.question, &sources).await?;
     let (sources, judged) = translation::prefer(world, &asking.question, &policy, sources, judged).await?;
     let decision = decide(&policy, kind, &judged);
     let threads_only =
@@ -481,7 +481,11 @@ fn distinct(sources: Vec<Source>) -> Vec<Source> {
 
 /// Judges on a blocking thread; a key is the position in `sources`.
 #[tracing::instrument(name = "judge", skip_all)]
-pub(super) async fn judge(world: &World, question: &Arc<Question>, sources: &[Source]) -> Vec<Judged> {
+pub(super) async fn judge(
+    world: &World,
+    question: &Arc<Question>,
+    sources: &[Source],
+) -> Result<Vec<Judged>, WalkError> {
     let (judge, question, endpoint) =
         (Arc::clone(&world.judge), Arc::clone(question), world.endpoint.clone());
     let handle = tokio::runtime::Handle::current();
@@ -508,7 +512,7 @@ pub(super) async fn judge(world: &World, question: &Arc<Question>, sources: &[So
             None => judged,
         }
     };
-    tokio::task::spawn_blocking(work).await.unwrap_or_default()
+    tokio::task::spawn_blocking(work).await.map_err(|_| WalkError::Defect)
 }
 
 /// Looks at what would be cited as it is now: resolves, admits, reads, and lets the third check decide.
@@ -633,7 +637,7 @@ pub(super) async fn best_by_search(
     question: &Arc<Question>,
 ) -> Result<Option<(f32, ProjectId, String)>, WalkError> {
     let sources = searched(world, audience, question).await?;
-    let judged = judge(world, question, &sources).await;
+    let judged = judge(world, question, &sources).await?;
     Ok(judged.first().map(|j| {
         let source = &sources[j.key as usize];
         (j.probability, source.project, source.path.clone())

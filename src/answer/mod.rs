@@ -155,7 +155,8 @@ pub async fn look(world: &World, claim: &Claim) -> Result<Outcome, WalkError> {
     let Some(thread) = world.gitlab.thread(place.project, place.iid).await? else {
         return world.forget(place, "gone").await;
     };
-    if let Some(why) = standing::unserved(world, &thread).await? {
+    let unserved = standing::unserved(world, &thread).await?;
+    if let Some(why) = unserved.filter(|why| *why != "closed") {
         return standing::leave(world, &project, &thread, why).await;
     }
     let me = world.gitlab.user().await?;
@@ -171,6 +172,10 @@ pub async fn look(world: &World, claim: &Claim) -> Result<Outcome, WalkError> {
         trail: Trail::default(),
         outcome: "nothing",
     };
+    if let Some(why) = unserved {
+        walk.ask_closed().await?;
+        return standing::leave(world, &walk.project, &walk.thread, why).await;
+    }
     walk.run().await?;
     let at = world.clock.now();
     if let Some(body) = walk.trail.body(walk.outcome) {
@@ -282,6 +287,8 @@ impl Walk<'_> {
             Some(record) if record.state == State::Dismissed => Ok(()),
             // A reference on what is no question gets no reply; an open question is asked again.
             Some(record) if record.state == State::Silent && record.fingerprint.is_none() => Ok(()),
+            // Nothing was said when it was young, because the bot only observed, or was told to be quiet.
+            Some(record) if record.state == State::Silent && self.is_late(&record) => Ok(()),
             Some(record) if record.is_open() => self.decide(asking, Some(record)).await,
             Some(record) if self.target_changed(&record).await? => self.decide(asking, Some(record)).await,
             Some(_) => Ok(()),
@@ -296,6 +303,12 @@ impl Walk<'_> {
             self.outcome = "too_old";
         }
         fresh
+    }
+
+    /// Whether a question is older than the bot answers. One that was a gap is not, whatever its age.
+    fn is_late(&self, record: &Record) -> bool {
+        record.closed.is_none()
+            && self.now() - record.asked_at > self.world.config.answer.max_age.as_millis() as i64
     }
 
     fn issue_asking(&self) -> Asking {
@@ -319,17 +332,23 @@ impl Walk<'_> {
         let mut asking = Vec::new();
         for note in self.thread.notes.iter().filter(|n| !n.ours && !n.system && !n.internal) {
             // An old comment is not answered because somebody adds another one years later, and what was said
-            // before the bot came was not said to it.
+            // before the bot came was not said to it. What it did take up lives on like the issue's own question.
             let announced = self.claim.since_note.is_some_and(|first| note.id >= first);
             let late = self.now() - note.updated_at > max_age || note.updated_at < birth - CLOCKS;
-            let old = !announced && late;
+            let old = late && !announced && self.record(&note.id.to_string()).is_none();
             if note.body.mentions(&self.me) && !old {
                 asking.push(self.note_asking(note));
             }
         }
+        self.let_go_of_unasked(&asking).await?;
         for asking in asking {
             let record = self.record(&asking.key).cloned();
-            let settled = record.as_ref().is_some_and(|r| r.digest == asking.digest && !r.is_open());
+            let settled = match &record {
+                Some(known) if known.digest == asking.digest && !known.is_open() => {
+                    !self.target_changed(known).await?
+                }
+                _ => false,
+            };
             let by_bot = !settled && self.world.gitlab.is_bot(asking.asker).await?;
             let over = record.as_ref().is_some_and(|r| matches!(r.state, State::Deleted | State::Dismissed));
             if settled || by_bot || over {
@@ -340,6 +359,26 @@ impl Walk<'_> {
                 continue;
             }
             self.decide(asking, record).await?;
+        }
+        Ok(())
+    }
+
+    /// A comment that was deleted, or names the bot no more, is no gap any longer.
+    async fn let_go_of_unasked(&mut self, asking: &[Asking]) -> Result<(), WalkError> {
+        if !self.thread.own_notes_known {
+            return Ok(());
+        }
+        let unasked = |r: &&Record| {
+            r.state == State::Gap && r.key != ISSUE && asking.iter().all(|asking| asking.key != r.key)
+        };
+        let gone: Vec<Record> = self.records.iter().filter(unasked).cloned().collect();
+        for mut record in gone {
+            record.state = State::Silent;
+            record.gap_kind = None;
+            record.fingerprint = None;
+            record.decided_at = self.now();
+            self.save(record.clone()).await?;
+            act::unlabel(self, record).await?;
         }
         Ok(())
     }
@@ -406,6 +445,37 @@ impl Walk<'_> {
             }
             _ => self.not_a_question(record).await,
         }
+    }
+
+    /// The gaps of an issue that people closed are asked again like others. What the documentation covers by now is off
+    /// the list; nobody is told, for nobody waits there.
+    async fn ask_closed(&mut self) -> Result<(), WalkError> {
+        let open: Vec<Record> = self.records.iter().filter(|r| r.state == State::Gap).cloned().collect();
+        for mut record in open {
+            record.judged_at = self.now();
+            if let Some(mut asking) = self.asking_of(&record) {
+                asking.decreed = true;
+                self.world.library.follow(&self.world.store).await?;
+                let judgement = judgement::put(self, &asking).await?;
+                record.near = judgement.near.clone();
+                record.score = judgement.score();
+                if let Some(validated) = &judgement.answer {
+                    record.state = State::Silent;
+                    record.closed = Some((act::target(validated).commit, self.now()));
+                }
+            }
+            self.save(record).await?;
+        }
+        Ok(())
+    }
+
+    /// The question of a record, if it is asked as it was when it was decided.
+    fn asking_of(&self, record: &Record) -> Option<Asking> {
+        let asking = match record.key.as_str() {
+            ISSUE => self.issue_asking(),
+            key => self.note_asking(self.thread.notes.iter().find(|note| note.id.to_string() == key)?),
+        };
+        (asking.digest == record.digest).then_some(asking)
     }
 
     fn observing(&self) -> bool {
@@ -506,11 +576,18 @@ impl Walk<'_> {
         act::unlabel(self, record).await
     }
 
-    /// Whether the quoted file is another one now than when it was quoted.
+    /// Whether the quoted file is another one now than when it was quoted, or not for the readers of this thread any more.
     async fn target_changed(&self, record: &Record) -> Result<bool, WalkError> {
         let Some(target) = &record.target else { return Ok(false) };
-        let files = self.world.store.file(target.project, &target.path).await?;
-        Ok(files.is_none_or(|file| file.blob != target.blob))
+        let file = self.world.store.file(target.project, &target.path).await?;
+        if file.is_none_or(|file| file.blob != target.blob) {
+            return Ok(true);
+        }
+        let known =
+            self.world.store.projects().await?.into_iter().find(|row| row.project.id == target.project);
+        Ok(known.is_none_or(|row| {
+            self.world.corpus.admit_project(&Arc::new(row.project), &self.audience).is_err()
+        }))
     }
 
     /// Labels only, because humans undid too many of the last notes.

@@ -39,7 +39,7 @@ pub(super) async fn prefer(
     }
     if !added.is_empty() {
         sources.extend(added);
-        judged = judgement::judge(world, question, &sources).await;
+        judged = judgement::judge(world, question, &sources).await?;
     }
     let covering: HashSet<(ProjectId, &str)> = judged
         .iter()

@@ -80,7 +80,10 @@ impl State {
         match record.state {
             question::State::Gap => Some(State::Open),
             question::State::Dismissed => Some(State::Dismissed),
-            question::State::Answered if record.closed.is_some() => Some(State::Closed),
+            // Silent: its issue was closed before the documentation came, so nobody was told.
+            question::State::Answered | question::State::Silent if record.closed.is_some() => {
+                Some(State::Closed)
+            }
             _ => None,
         }
     }
@@ -168,6 +171,9 @@ pub struct Issue {
     pub asked_at: Moment,
     /// Votes on the issue.
     pub votes: i64,
+    /// Who asked: to count people, and for nobody to see.
+    #[serde(skip)]
+    pub asker: u64,
 }
 
 impl Issue {

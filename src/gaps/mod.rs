@@ -220,6 +220,7 @@ impl Drawing<'_> {
             state: State::of(record)?,
             asked_at: Moment(record.asked_at),
             votes: record.votes.max(0),
+            asker: record.asker,
         })
     }
 

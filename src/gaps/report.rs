@@ -1,6 +1,6 @@
 //! What the report issue may say: the open entries, for everybody who can read the project it lies in.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use chrono::{DateTime, NaiveDate};
 
@@ -8,6 +8,7 @@ use crate::gaps::{Gap, Issue, Nearest, State};
 use crate::reference::{ProjectPath, RepoPath};
 use crate::reply::report::{Entry, Page, Report};
 use crate::store::corpus::ProjectRow;
+use crate::store::queue::Place;
 use crate::target::{Access, Project, Visibility};
 
 /// Those who can read the project that the report lies in.
@@ -36,7 +37,11 @@ impl<'a> Audience<'a> {
     }
 
     fn entry(&self, gap: &Gap) -> Option<Entry> {
-        let readable = gap.issues.iter().filter(|issue| self.reads_issue(issue));
+        // What is counted is counted here, too: that others asked elsewhere is not for these readers.
+        let readable: Vec<&Issue> = gap.issues.iter().filter(|issue| self.reads_issue(issue)).collect();
+        let askers: HashSet<u64> = readable.iter().map(|issue| issue.asker).collect();
+        let votes: HashMap<Place, i64> = readable.iter().map(|issue| (issue.place(), issue.votes)).collect();
+        let last = readable.iter().map(|issue| issue.asked_at).max()?;
         let mut issues: Vec<(ProjectPath, u64)> = Vec::new();
         for issue in readable {
             let named = issue.project.as_deref().and_then(ProjectPath::parse).map(|path| (path, issue.iid));
@@ -44,9 +49,9 @@ impl<'a> Audience<'a> {
         }
         (!issues.is_empty()).then(|| Entry {
             issues,
-            askers: gap.askers,
-            votes: gap.votes,
-            last: day(gap.last_seen.0),
+            askers: askers.len(),
+            votes: votes.values().sum(),
+            last: day(last.0),
             kind: gap.kind.word(),
             page: self.page(gap),
         })

@@ -38,6 +38,11 @@ fn refusal(call: &Call) -> &'static str {
 }
 
 impl Error {
+    /// GitLab answers so slowly that `what` does not get done in the time there is for it.
+    pub(super) fn slow(what: &'static str) -> Error {
+        Error::Transient { after: None, call: Call::new(what).because("too slow for the time there is") }
+    }
+
     /// Whether the same request may succeed later.
     pub fn is_transient(&self) -> bool {
         matches!(self, Error::Transient { .. })

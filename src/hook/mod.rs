@@ -3,7 +3,7 @@
 pub mod event;
 pub mod signature;
 
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
@@ -28,6 +28,13 @@ use crate::telemetry::Metrics;
 pub const BODY_LIMIT: usize = 25 * 1024 * 1024;
 /// An oversized body is read to its end and thrown away up to this size, so that the sender hears its 413.
 const DISCARD_LIMIT: usize = 4 * BODY_LIMIT;
+
+/// Large bodies that are being read may take so much memory together, whoever sends them.
+const BUFFERED_LIMIT: usize = 4 * BODY_LIMIT;
+/// The beginning of each body is not counted: what GitLab sends is a few KB, and comes in whatever others send.
+const SMALL: usize = 64 * 1024;
+/// A body takes no longer than this; GitLab itself gives up after ten seconds.
+const BODY_TIME: Duration = Duration::from_secs(30);
 
 /// How often a delivery without proof is written down, in milliseconds.
 const UNPROVEN_EVERY: Millis = 60_000;
@@ -79,6 +86,8 @@ pub struct Door {
     pub metrics: Metrics,
     /// When a delivery without proof was last written down, in milliseconds.
     pub unproven: Arc<AtomicI64>,
+    /// Bytes of bodies that are being read.
+    pub buffered: Arc<AtomicUsize>,
 }
 
 /// The public listener's routes: `/hook`, `/healthz`, `/readyz`. Nothing else is public.
@@ -163,11 +172,19 @@ async fn remember_unproven(door: Door) {
 }
 
 async fn take(door: &Door, headers: &HeaderMap, body: Body) -> Answer {
-    let bytes = match read(headers, body).await {
-        Ok(bytes) => bytes,
-        Err(answer) => return answer,
-    };
     let now = door.clock.now();
+    // Of a body that cannot be proven nothing is kept; it is read, so that the sender hears the answer.
+    let provable = door.verifier.provable(headers, now);
+    let mut share = Buffered { door, taken: 0 };
+    let reading = read(headers, body, provable.is_ok().then_some(&mut share));
+    let bytes = match tokio::time::timeout(BODY_TIME, reading).await {
+        Ok(Ok(bytes)) => bytes,
+        Ok(Err(answer)) => return answer,
+        Err(_) => return Answer::Unreadable,
+    };
+    if let Err(why) = provable {
+        return Answer::Unproven(why);
+    }
     if let Err(why) = door.verifier.verify(headers, &bytes, now) {
         return Answer::Unproven(why);
     }
@@ -195,8 +212,32 @@ async fn take(door: &Door, headers: &HeaderMap, body: Body) -> Answer {
     }
 }
 
-/// Reads the body up to the limit. What is over it is discarded, not kept.
-async fn read(headers: &HeaderMap, body: Body) -> Result<Bytes, Answer> {
+/// What one delivery holds of the memory for large bodies; given back when it is answered.
+struct Buffered<'d> {
+    door: &'d Door,
+    taken: usize,
+}
+
+impl Buffered<'_> {
+    fn take(&mut self, bytes: usize) -> Result<(), Answer> {
+        self.taken += bytes;
+        let all = self.door.buffered.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        if all > BUFFERED_LIMIT { Err(Answer::Away) } else { Ok(()) }
+    }
+}
+
+impl Drop for Buffered<'_> {
+    fn drop(&mut self) {
+        self.door.buffered.fetch_sub(self.taken, Ordering::Relaxed);
+    }
+}
+
+/// Reads the body up to the limit. What is over it, and all where there is no `share` of the memory for it, is discarded.
+async fn read(
+    headers: &HeaderMap,
+    body: Body,
+    mut share: Option<&mut Buffered<'_>>,
+) -> Result<Bytes, Answer> {
     let announced = headers
         .get(header::CONTENT_LENGTH)
         .and_then(|v| v.to_str().ok())
@@ -211,10 +252,11 @@ async fn read(headers: &HeaderMap, body: Body) -> Result<Bytes, Answer> {
         if seen > DISCARD_LIMIT {
             break;
         }
-        if seen <= BODY_LIMIT {
-            kept.extend_from_slice(&chunk);
-        } else {
+        if seen > BODY_LIMIT {
             kept = Vec::new();
+        } else if let Some(share) = &mut share {
+            share.take(chunk.len().min(seen.saturating_sub(SMALL)))?;
+            kept.extend_from_slice(&chunk);
         }
     }
     if seen > BODY_LIMIT { Err(Answer::TooLarge) } else { Ok(Bytes::from(kept)) }

@@ -74,30 +74,16 @@ impl Verifier {
         if bool::from(right) { Ok(()) } else { Err("X-Gitlab-Token is wrong") }
     }
 
+    /// Whether the headers alone rule the delivery out: what is not provable is not worth keeping until its body is there.
+    ///
+    /// # Errors
+    /// As [`Verifier::verify`], but for a signature that does not belong to the body.
+    pub fn provable(&self, headers: &HeaderMap, now: Millis) -> Result<(), &'static str> {
+        if self.keys.is_empty() { self.plain(headers) } else { claimed(headers, now).map(|_| ()) }
+    }
+
     fn signature(&self, headers: &HeaderMap, body: &[u8], now: Millis) -> Result<(), &'static str> {
-        let id = only(headers, "webhook-id", "webhook-id is missing", "webhook-id was sent twice")?;
-        let timestamp = only(
-            headers,
-            "webhook-timestamp",
-            "webhook-timestamp is missing",
-            "webhook-timestamp was sent twice",
-        )?;
-        let signatures = only(
-            headers,
-            "webhook-signature",
-            "webhook-signature is missing",
-            "webhook-signature was sent twice",
-        )?;
-        let seconds: i64 = std::str::from_utf8(timestamp)
-            .ok()
-            .filter(|t| t.bytes().all(|b| b.is_ascii_digit()))
-            .and_then(|t| t.parse().ok())
-            .ok_or("webhook-timestamp is no number of seconds")?;
-        match seconds.saturating_sub(now / 1000) {
-            late if late < -TOLERANCE_SECONDS => return Err("webhook-timestamp is over five minutes old"),
-            early if early > TOLERANCE_SECONDS => return Err("webhook-timestamp is over five minutes ahead"),
-            _ => {}
-        }
+        let Claimed { id, timestamp, signatures } = claimed(headers, now)?;
         let matches = signatures
             .split(|b| *b == b' ')
             .filter_map(|entry| entry.strip_prefix(b"v1,"))
@@ -105,6 +91,39 @@ impl Verifier {
             .take(16)
             .any(|signature| self.keys.iter().any(|key| signed(key, id, timestamp, body, &signature)));
         if matches { Ok(()) } else { Err("webhook-signature is wrong") }
+    }
+}
+
+/// What a delivery claims of itself.
+struct Claimed<'h> {
+    id: &'h [u8],
+    timestamp: &'h [u8],
+    signatures: &'h [u8],
+}
+
+fn claimed(headers: &HeaderMap, now: Millis) -> Result<Claimed<'_>, &'static str> {
+    let id = only(headers, "webhook-id", "webhook-id is missing", "webhook-id was sent twice")?;
+    let timestamp = only(
+        headers,
+        "webhook-timestamp",
+        "webhook-timestamp is missing",
+        "webhook-timestamp was sent twice",
+    )?;
+    let signatures = only(
+        headers,
+        "webhook-signature",
+        "webhook-signature is missing",
+        "webhook-signature was sent twice",
+    )?;
+    let seconds: i64 = std::str::from_utf8(timestamp)
+        .ok()
+        .filter(|t| t.bytes().all(|b| b.is_ascii_digit()))
+        .and_then(|t| t.parse().ok())
+        .ok_or("webhook-timestamp is no number of seconds")?;
+    match seconds.saturating_sub(now / 1000) {
+        late if late < -TOLERANCE_SECONDS => Err("webhook-timestamp is over five minutes old"),
+        early if early > TOLERANCE_SECONDS => Err("webhook-timestamp is over five minutes ahead"),
+        _ => Ok(Claimed { id, timestamp, signatures }),
     }
 }
 

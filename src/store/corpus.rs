@@ -95,6 +95,15 @@ const PROJECTS: &str = "
     FROM project ORDER BY id";
 const SET_HEAD: &str = "UPDATE project SET head = $2, synced_at = $3 WHERE id = $1";
 const FORGET_HEAD: &str = "UPDATE project SET head = NULL WHERE id = $1";
+/// What is known of the threads of a project that is nobody's business any more.
+const FORGET_THREADS: [&str; 6] = [
+    "DELETE FROM question WHERE project_id = $1",
+    "DELETE FROM signpost WHERE project_id = $1",
+    "DELETE FROM history WHERE project_id = $1",
+    "DELETE FROM trail WHERE project_id = $1",
+    "DELETE FROM gap_member WHERE project_id = $1",
+    "DELETE FROM gap_page WHERE project_id = $1",
+];
 const FORGET_PROJECT: &str = "DELETE FROM project WHERE id = $1";
 const FILES: &str = "SELECT path, blob, mode, bytes, skipped FROM file WHERE project_id = $1 ORDER BY path";
 const FILE: &str = "SELECT path, blob, mode, bytes, skipped FROM file WHERE project_id = $1 AND path = $2";
@@ -298,7 +307,8 @@ impl Store {
         Ok(())
     }
 
-    /// Drops every byte of a project's content; the row itself stays, with its refusal, unless `row` too.
+    /// Drops every byte of a project's content; the row itself stays, with its refusal, unless `row` too: then nothing is
+    /// kept of its threads either.
     ///
     /// # Errors
     /// The database.
@@ -315,6 +325,9 @@ impl Store {
             sqlx::query(FORGET_DOCSITES).bind(id).execute(&mut *tx).await?;
             sqlx::query(FORGET_HEAD).bind(id).execute(&mut *tx).await?;
             if row {
+                for statement in FORGET_THREADS {
+                    sqlx::query(statement).bind(id).execute(&mut *tx).await?;
+                }
                 sqlx::query(FORGET_PROJECT).bind(id).execute(&mut *tx).await?;
             }
             sqlx::query(CHANGED).bind(id).bind("").bind(now).execute(&mut *tx).await?;

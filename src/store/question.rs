@@ -215,7 +215,8 @@ const IN_STATE: &str = concat!(
 const FORGET: &str = "DELETE FROM question WHERE project_id = $1 AND iid = $2";
 /// Silence is decided anew where somebody speaks again; what a human undid is not forgotten.
 const PRUNE_SILENT: &str = "
-    DELETE FROM question WHERE state = 'silent' AND note_id IS NULL AND undone = 0 AND decided_at < $1";
+    DELETE FROM question
+    WHERE state = 'silent' AND note_id IS NULL AND closed_at IS NULL AND undone = 0 AND decided_at < $1";
 const POSTED_SINCE: &str = "SELECT COUNT(*) FROM question WHERE project_id = $1 AND posted_at >= $2";
 const BUSIEST_SINCE: &str = "
     SELECT COALESCE(MAX(notes), 0) FROM (

@@ -297,9 +297,10 @@ impl Syncer {
         }
     }
 
-    /// Keeps what declares a documentation site or moves one of its pages.
+    /// Keeps what declares a documentation site or moves one of its pages. A text with NUL does neither: Postgres would
+    /// not take it.
     async fn save_docsite(&self, project: ProjectId, path: &RepoPath, text: &str) -> Result<(), SyncError> {
-        let tells = docsite::is_manifest(path) || docsite::moves_pages(path, text);
+        let tells = !text.contains('\0') && (docsite::is_manifest(path) || docsite::moves_pages(path, text));
         Ok(self.store.save_docsite(project, path.as_str(), tells.then_some(text)).await?)
     }
 

@@ -105,10 +105,17 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Takes a request from the budget.
+    /// Takes a request from the budget. A reference that asks for too much is dropped; a GitLab that is too slow is no
+    /// reason to think that it leads nowhere.
     pub(super) fn spend(&self) -> Result<(), Stop> {
         let taken = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
-        if taken.is_err() || self.gitlab.http.now() > self.until { Err(Stop::Spent) } else { Ok(()) }
+        if taken.is_err() {
+            Err(Stop::Spent)
+        } else if self.gitlab.http.now() > self.until {
+            Err(Stop::Failed(Error::slow("the references of a thread")))
+        } else {
+            Ok(())
+        }
     }
 
     /// The project behind a path, admitted for the audience, with the head of its default branch. Nothing else
