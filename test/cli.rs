@@ -1,8 +1,9 @@
 //! The commands: exit codes, JSON where data is printed, errors on standard error.
 
 use crate::gitlab::World;
+use crate::life::with_internal_docs;
 use crate::process::Site;
-use crate::walk::{HOW, HOW_MORE};
+use crate::walk::{HOW, HOW_MORE, NOWHERE, NOWHERE_MORE};
 
 #[tokio::test]
 async fn the_configuration_may_be_named_on_either_side_of_the_command() {
@@ -21,6 +22,32 @@ async fn the_configuration_may_be_named_on_either_side_of_the_command() {
     let mut site = site;
     site.set("SIGNPOST_CONFIG", &path);
     assert_eq!(site.run(&["config"]).await.code, Some(0));
+}
+
+#[tokio::test]
+async fn the_groups_own_corpus_is_asked_for_the_readers_of_a_project_and_nothing_is_posted() {
+    let site = Site::new(with_internal_docs()).await;
+    assert_eq!(site.run(&["sync", "--no-history"]).await.code, Some(0));
+    let ask = async |more: &[&str]| {
+        let question = ["ask", "--json", "--max-wrong", "0.2", NOWHERE, "--description", NOWHERE_MORE];
+        site.run(&[&question[..], more].concat()).await
+    };
+    let how = site.run(&["ask", "--json", "--max-wrong", "0.2", HOW, "--description", HOW_MORE]).await.json();
+    assert_eq!((&how["decision"], &how["question"]), (&"answer".into(), &true.into()), "{how}");
+    let target = &how["targets"][0];
+    assert_eq!((&target["project"], &target["path"]), (&"acme/docs".into(), &"docs/guide/keys.md".into()));
+    assert!(target["quote"].as_str().is_some_and(|quote| quote.contains("key")), "{target}");
+    // What only those who are signed in may read is for threads of theirs.
+    assert_eq!(ask(&[]).await.json()["decision"], "gap");
+    assert_eq!(ask(&["--project", "acme/api"]).await.json()["decision"], "gap");
+    let inside = ask(&["--project", "acme/platform/gateway"]).await.json();
+    assert_eq!(inside["targets"][0]["project"], "acme/platform/tools", "{inside}");
+    for wrong in ["acme/infra", "acme/no-such-project", "not a path"] {
+        let output = ask(&["--project", wrong]).await;
+        assert_eq!(output.code, Some(2), "{output:?}");
+        assert!(output.err.contains(wrong), "{output:?}");
+    }
+    assert!(site.gitlab.requests().iter().all(|call| call.method == "GET"));
 }
 
 #[tokio::test]

@@ -643,3 +643,49 @@ pub(super) async fn best_by_search(
         (j.probability, source.project, source.path.clone())
     }))
 }
+
+/// What the corpus says to a question that stands in no thread.
+pub struct Consulted {
+    /// The score of the question gate.
+    pub kind: f32,
+    /// What was judged, the likeliest first: where it lies, and the judgement.
+    pub judged: Vec<(Place, Judged)>,
+    /// What the judgement leads to.
+    pub decision: Decision,
+    /// The passages as they are now; none when what was found is not there any more.
+    pub answer: Option<Validated>,
+}
+
+/// Where a judged section lies.
+pub struct Place {
+    /// The file's path in its repository.
+    pub path: String,
+    /// The section's anchor, where it has one.
+    pub anchor: Option<String>,
+    /// Its lines in the file, from 1, both included.
+    pub lines: (u32, u32),
+}
+
+/// Puts a question to the corpus for the readers of a thread, without any thread, and posts nothing; for `ask`.
+///
+/// # Errors
+/// GitLab, the database, the search index.
+pub async fn consult(
+    world: &World,
+    audience: &Audience,
+    question: &Arc<Question>,
+    policy: &Policy,
+) -> Result<Consulted, WalkError> {
+    let kind = world.judge.kind(question, &[], "issue");
+    let sources = searched(world, audience, question).await?;
+    let judged = judge(world, question, &sources).await?;
+    let (sources, judged) = translation::prefer(world, question, policy, sources, judged).await?;
+    let decision = decide(policy, kind, &judged);
+    let outcome = conclude(world, *audience, question, kind, policy, &sources, &judged, &decision).await?;
+    let place = |one: &Judged| {
+        let source = &sources[one.key as usize];
+        Place { path: source.path.clone(), anchor: source.section.anchor.clone(), lines: source.lines }
+    };
+    let judged = judged.into_iter().map(|one| (place(&one), one)).collect();
+    Ok(Consulted { kind, judged, decision, answer: outcome.map(|(validated, _)| validated) })
+}

@@ -32,7 +32,7 @@ use crate::store::{Store, StoreError};
 use crate::target::corpus::{Audience, Corpus};
 use crate::target::{Project, Validated};
 
-pub use judgement::Judgement;
+pub use judgement::{Consulted, Judgement, consult};
 pub use label::LabelName;
 pub use replay::{Replayed, replay};
 pub use sites::SiteTable;

@@ -142,7 +142,7 @@ fn dispatch(command: Command, invocation: &Invocation) -> anyhow::Result<Verdict
         Command::Check(args) => check::run(args, invocation),
         Command::Config(args) => config::run(args, invocation),
         Command::Sync(args) => sync::run(args, invocation),
-        Command::Ask(args) => ask::run(args),
+        Command::Ask(args) => ask::run(args, invocation),
         Command::Explain(args) => explain::run(args, invocation),
         Command::Extract(args) => extract::run(args),
         Command::Eval(args) => eval::run(args),

@@ -32,6 +32,11 @@ impl Audience {
         Audience { project: project.id, readers }
     }
 
+    /// Everybody, in no project's thread: to whom the least may be cited.
+    pub fn everybody() -> Audience {
+        Audience { project: 0, readers: Readers::Everybody }
+    }
+
     /// The audience with which `project` is indexed: the most favourable one that a thread of the instance can
     /// have towards it. What is refused to it can be cited to nobody; what is found through the index is asked
     /// about again for the thread at hand.
