@@ -5,7 +5,7 @@ use std::time::Duration;
 use signpost::store::question::State;
 use signpost::store::queue::Place;
 
-use crate::app::{TestApp, on_both};
+use crate::app::{Database, TestApp, on_both};
 use crate::gitlab::{Change, Fault, Merge, World};
 use crate::life::{API, AUDIT, BUG, BUG_MORE, HOW, HOW_MORE, NOWHERE, NOWHERE_MORE};
 
@@ -264,25 +264,34 @@ on_both! {
     }
 }
 
-on_both! {
-    async fn a_page_pushed_while_the_question_is_judged_answers_it(app: TestApp) {
-        app.gap().await;
-        app.gitlab.forget_requests();
-        // Between the look that the judgement stands on and the label lies a slow GitLab.
-        let iid = app.gitlab.open_issue(API, "eve", NOWHERE, NOWHERE_MORE).await;
-        let look = format!("/projects/*/issues/{iid}");
-        app.gitlab.faults().after(1, "GET", &look, Fault::Slow(Duration::from_secs(2)));
-        let push = async {
-            while app.gitlab.requests_to("GET", &look).len() < 2 {
-                tokio::time::sleep(Duration::from_millis(1)).await;
-            }
-            app.gitlab.edit_file(DOCS, PAGE, AUDIT).await;
-            app.app().drain().await.expect("the push is read");
-        };
-        let ((), ()) = tokio::join!(app.drain(), push);
-        app.drain().await;
-        assert!(app.note(API, iid).contains("audit.md") && !app.labelled(API, iid), "{:#?}", app.trail(API, iid).await);
-    }
+/// One replica judges by what it knew; the other reads the push meanwhile, and finds no gap to ask again yet.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_page_that_another_replica_reads_while_the_question_is_judged_answers_it() {
+    let app = TestApp::start_with(Database::Postgres, World::acme(), |_| {}).await;
+    let other = app.another().await;
+    app.gap().await;
+    let link = format!("{}/acme/docs/-/blob/main/docs/guide/limits.md", app.gitlab.url());
+    app.gitlab.forget_requests();
+    app.gitlab.faults().next(1, "GET", "/projects/acme*", Fault::Slow(Duration::from_secs(4)));
+    let iid =
+        app.gitlab.open_issue(API, "eve", NOWHERE, &format!("{NOWHERE_MORE} I read {link} already.")).await;
+    let push = async {
+        while app.gitlab.requests_to("GET", "/users/*").is_empty() {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        app.gitlab.edit_file(DOCS, PAGE, AUDIT).await;
+        other.drain().await.expect("the push is read");
+    };
+    let (first, ()) = tokio::join!(app.app().drain(), push);
+    first.expect("the queue");
+    app.drain().await;
+    assert!(
+        app.note(API, iid).contains("audit.md") && !app.labelled(API, iid),
+        "{:#?}",
+        app.trail(API, iid).await
+    );
+    drop(other);
+    app.finish().await;
 }
 
 on_both! {
