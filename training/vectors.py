@@ -1,12 +1,12 @@
-"""Vectors of all sections and questions of some projects. usage: vectors.py DATA PREPARE BASE BI TOKENIZER OUT measured|trained"""
+"""Vectors of all sections and questions of some projects. usage: vectors.py DATA PREPARE BASE BI OUT measured|trained"""
 import sys, json, subprocess, os, pickle, numpy as np, torch
 from tokenizers import Tokenizer
 from data import *
 from model import *
-from export import nets
-root, binary, base, bi, tokenizer, out, which = sys.argv[1:8]
+from export import nets, tokenizer
+root, binary, base, bi, out, which = sys.argv[1:7]
 torch.set_num_threads(1)
-tk = Tokenizer.from_file(tokenizer); tk.no_padding()
+tk = Tokenizer.from_file(tokenizer(base)); tk.no_padding()
 low, up, _ = nets(base, bi); up.eval()
 def vectors(texts, n):
     tk.enable_truncation(n)

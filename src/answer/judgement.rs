@@ -59,7 +59,7 @@ pub struct Judgement {
 }
 
 impl Judgement {
-    /// The best probability, in thousandths.
+    /// The probability that one of the three likeliest sections covers the question, in thousandths.
     pub fn score(&self) -> i64 {
         (self.best * 1000.0) as i64
     }
@@ -152,7 +152,7 @@ pub(super) async fn put(walk: &mut Walk<'_>, asking: &Asking) -> Result<Judgemen
         resolved.iter().all(|r| r.admitted.is_empty()) && points_at_threads(world, walk, asking);
     let outcome =
         conclude(world, walk.audience, &asking.question, kind, &policy, &sources, &judged, &decision).await?;
-    judgement.best = judged.first().map_or(0.0, |j| j.probability);
+    judgement.best = judged.first().map_or(0.0, |j| j.together);
     judgement.near = judged.first().map(|j| near(&sources[j.key as usize], j));
     judgement.gap_kind = match decision {
         Decision::Gap { kind: GapKind::Near, .. } => "near",
@@ -162,6 +162,7 @@ pub(super) async fn put(walk: &mut Walk<'_>, asking: &Asking) -> Result<Judgemen
     judgement.entry = json!({
         "question": asking.key,
         "gate": gate,
+        "score": judgement.best,
         "threshold": (f64::from(policy.cover) * 1000.0).round() / 1000.0,
         "decision": if outcome.is_some() { "answer" } else if judgement.is_question || mention { "gap" } else { "silent" },
         "references": resolved.iter().map(trail_of_reference).collect::<Vec<_>>(),
@@ -607,7 +608,7 @@ fn trail_of_candidate(source: &Source, judged: &Judged, policy: &Policy) -> Valu
         "lexical": judged.lexical,
         "coverage": judged.coverage,
         "votes": judged.votes,
-        "fell": (judged.probability < policy.agree).then_some("cover"),
+        "fell": (judged.probability < policy.quote).then_some("cover"),
     })
 }
 
@@ -629,18 +630,18 @@ impl Walk<'_> {
     }
 }
 
-/// The best that search alone offers for a question: probability, project, path. For `replay`, where the
+/// The best that search alone offers for a question: its judgement, project, path. For `replay`, where the
 /// thread's own references are the labels.
 pub(super) async fn best_by_search(
     world: &World,
     audience: &Audience,
     question: &Arc<Question>,
-) -> Result<Option<(f32, ProjectId, String)>, WalkError> {
+) -> Result<Option<(Judged, ProjectId, String)>, WalkError> {
     let sources = searched(world, audience, question).await?;
     let judged = judge(world, question, &sources).await?;
     Ok(judged.first().map(|j| {
         let source = &sources[j.key as usize];
-        (j.probability, source.project, source.path.clone())
+        (*j, source.project, source.path.clone())
     }))
 }
 

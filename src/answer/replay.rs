@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::answer::{WalkError, World, judgement};
 use crate::gitlab::{IssuesOf, Role};
+use crate::judge::Judged;
 use crate::prose::Question;
 use crate::target::ProjectId;
 
@@ -15,8 +16,8 @@ pub struct Replayed {
     pub project: ProjectId,
     /// Its number.
     pub iid: u64,
-    /// The best probability that search offers.
-    pub probability: f32,
+    /// The best that search offers.
+    pub judged: Judged,
     /// Whether the best place is a file that a member linked.
     pub right: bool,
 }
@@ -72,10 +73,10 @@ async fn one(world: &World, project: ProjectId, iid: u64) -> Result<Option<Repla
         return Ok(None);
     }
     let best = judgement::best_by_search(world, &audience, &question).await?;
-    Ok(best.map(|(probability, target, path)| Replayed {
+    Ok(best.map(|(judged, target, path)| Replayed {
         project: project.id,
         iid,
-        probability,
+        judged,
         right: expected.contains(&(target, path)),
     }))
 }

@@ -43,7 +43,7 @@ pub(super) async fn prefer(
     }
     let covering: HashSet<(ProjectId, &str)> = judged
         .iter()
-        .filter(|one| one.probability >= policy.cover)
+        .filter(|one| one.probability >= policy.quote)
         .map(|one| &sources[one.key as usize])
         .map(|source| (source.project, source.path.as_str()))
         .collect();

@@ -182,7 +182,12 @@ fn report(told: Told<'_>, policy: &Policy, place: impl Fn(u64) -> Option<At>) ->
             "question gate {:.3}: answers from {:.3}, labels from {:.3}",
             told.kind, policy.question, policy.label
         ),
-        format!("{} sections read; a section answers from {:.3}", told.judged.len(), policy.cover),
+        format!(
+            "{} sections read; there is an answer from {:.3}, and a section is quoted from {:.3}",
+            told.judged.len(),
+            policy.cover,
+            policy.quote
+        ),
     ];
     match told.decision {
         Decision::Gap { kind: GapKind::Missing, .. } => {
@@ -206,7 +211,7 @@ fn report(told: Told<'_>, policy: &Policy, place: impl Fn(u64) -> Option<At>) ->
     }
     json!({
         "decision": name, "question": told.kind >= policy.question,
-        "score": told.judged.first().map_or(0.0, |best| best.probability), "targets": told.targets, "reasons": reasons,
+        "score": told.judged.first().map_or(0.0, |best| best.together), "targets": told.targets, "reasons": reasons,
     })
 }
 

@@ -72,7 +72,10 @@ fn print_now(now: &Value) {
     }
     match (now["gate"].as_f64(), now["threshold"].as_f64()) {
         (Some(gate), Some(threshold)) => {
-            println!("a question with probability {gate:.2}; answers from probability {threshold:.2} on");
+            let score = now["score"].as_f64().unwrap_or(0.0);
+            println!(
+                "a question with probability {gate:.2}; covered with probability {score:.2}, an answer from {threshold:.2} on"
+            );
         }
         (Some(gate), None) => println!("not a question: probability {gate:.2}"),
         (None, _) => {}

@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::answer::{Replayed, replay};
 use crate::cli::Verdict;
 use crate::cli::invocation::Invocation;
-use crate::judge::Policy;
+use crate::judge::{Decision, Policy, decide};
 
 /// Promised error rates that are tried.
 const RATES: [f32; 6] = [0.01, 0.02, 0.05, 0.1, 0.15, 0.2];
@@ -51,8 +51,10 @@ pub fn run(args: Args, invocation: &Invocation) -> anyhow::Result<Verdict> {
 }
 
 fn row(rate: f32, replayed: &[Replayed]) -> Row {
-    let cover = Policy::promising(rate).cover;
-    let answered = replayed.iter().filter(|r| r.probability >= cover);
+    let policy = Policy::promising(rate);
+    // What is no question was not replayed.
+    let answers = |r: &&Replayed| matches!(decide(&policy, 1.0, &[r.judged]), Decision::Answer(_));
+    let answered = replayed.iter().filter(answers);
     Row { rate, answered: answered.clone().count(), right: answered.filter(|r| r.right).count() }
 }
 

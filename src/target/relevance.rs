@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn only_the_text_that_was_judged_is_cited() {
-        let policy = Policy { question: 0.5, label: 0.6, cover: 0.7, agree: 0.6, near: 0.3 };
+        let policy = Policy { question: 0.5, label: 0.6, cover: 0.7, quote: 0.5, agree: 0.6, near: 0.3 };
         let question = Question::new(&Prose::from("How?".to_owned()), &Prose::from(String::new()));
         let judge = Judge::load();
         let cover = |sections| cover(&judge, &question, 1.0, &policy, sections);

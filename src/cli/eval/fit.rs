@@ -74,7 +74,7 @@ pub fn policies(trials: &[Vec<Trial>], max_wrong: f32) -> Vec<Policy> {
 /// The lowest threshold at which the share of wrong answers is still within the promise.
 fn cover(trials: &[&Trial], shipped: Policy, max_wrong: f64) -> Policy {
     let mut tried: Vec<f32> =
-        trials.iter().filter_map(|trial| Some(trial.judged.first()?.probability)).collect();
+        trials.iter().filter_map(|trial| Some(trial.judged.first()?.together)).collect();
     tried.sort_by(f32::total_cmp);
     let scale = |cover: f32| Policy { cover, ..shipped };
     let keeps = |policy: &Policy| {

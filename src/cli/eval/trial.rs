@@ -105,7 +105,7 @@ impl Trial {
     pub fn line(&self, policy: &Policy) -> String {
         let (decision, right) = self.verdict(policy);
         let place = |place: Option<usize>| place.map_or("-".to_owned(), |place| (place + 1).to_string());
-        let best = self.judged.first().map_or(0.0, |best| best.probability);
+        let best = self.judged.first().map_or(0.0, |best| best.together);
         let target = self.targets.first().map_or("", |target| target.0.as_str());
         format!(
             "{} {:?}: {decision}{}, question {:.2}, best {best:.3} {target}, places: lexical {}, fused {}, judged {}",
@@ -132,7 +132,7 @@ impl Trial {
         json!({
             "id": self.id, "kind": self.label.name(), "decision": decision, "right": right, "question": self.kind,
             "lexical_rank": self.lexical.map(|at| at + 1), "fused_rank": self.fused.map(|at| at + 1),
-            "score": self.judged.first().map_or(0.0, |best| best.probability), "rank": self.ranked.map(|at| at + 1), "targets": targets.collect::<Vec<_>>(),
+            "score": self.judged.first().map_or(0.0, |best| best.together), "rank": self.ranked.map(|at| at + 1), "targets": targets.collect::<Vec<_>>(),
         })
     }
 
