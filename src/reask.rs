@@ -61,7 +61,7 @@ pub async fn touched(world: &World, project: ProjectId, changed: &[String]) -> R
     let mut wanted: Vec<Place> = answered.iter().filter(quotes).map(|r| r.place).collect();
     let mut open = world.store.questions_in(State::Gap, 5000).await?;
     let silent = world.store.questions_in(State::Silent, 1000).await?;
-    open.extend(silent.into_iter().filter(|r| r.fingerprint.is_some()));
+    open.extend(silent.into_iter().filter(|r| r.fingerprint.is_some() && !world.stays_silent(r)));
     let sections = changed_sections(world, project, changed).await?;
     let mut ranked: Vec<(f32, Place)> =
         open.iter().map(|r| (likeness(r, project, &paths, &sections), r.place)).collect();

@@ -87,6 +87,18 @@ async fn storm(
     (acknowledged, fine.map(|(.., took)| *took).collect())
 }
 
+/// Whatever was acknowledged is there; GitLab would not send it again, a test may.
+async fn none_is_lost(client: &reqwest::Client, url: &str, token: &str, acknowledged: &BTreeSet<u64>) {
+    for iid in acknowledged {
+        let (status, text) = post(client, url, token, *iid).await.expect("an answer");
+        assert_eq!(
+            (status, text.as_str()),
+            (200, "already taken\n"),
+            "hook {iid} was acknowledged and is lost"
+        );
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_storm_while_gitlab_hangs_loses_nothing_to_kill_9() {
     let (site, token) = signed_site().await;
@@ -104,16 +116,8 @@ async fn a_storm_while_gitlab_hangs_loses_nothing_to_kill_9() {
     serving.kill().await;
     let (acknowledged, _) = posting.await.expect("posted");
     let serving = site.serve().await;
-    // Whatever was acknowledged is there; GitLab would not send it again, a test may.
     let client = reqwest::Client::builder().build().expect("a client");
-    for iid in &acknowledged {
-        let (status, text) = post(&client, &url, &token, *iid).await.expect("an answer");
-        assert_eq!(
-            (status, text.as_str()),
-            (200, "already taken\n"),
-            "hook {iid} was acknowledged and is lost"
-        );
-    }
+    none_is_lost(&client, &url, &token, &acknowledged).await;
     let rest: Vec<u64> = sent.iter().copied().filter(|iid| !acknowledged.contains(iid)).collect();
     let (late, mut times) = storm(&url, &token, rest.clone(), &taken).await;
     assert_eq!(late.len(), rest.len(), "every one gets its 2xx");
@@ -176,14 +180,7 @@ async fn a_full_disk_turns_hooks_away_and_loses_none_that_it_took() {
     serving.kill().await;
     // There is room again.
     let serving = site.serve().await;
-    for iid in &acknowledged {
-        let (status, text) = post(&client, &url, &token, *iid).await.expect("an answer");
-        assert_eq!(
-            (status, text.as_str()),
-            (200, "already taken\n"),
-            "hook {iid} was acknowledged and is lost"
-        );
-    }
+    none_is_lost(&client, &url, &token, &acknowledged).await;
     assert_eq!(post(&client, &url, &token, next).await.expect("an answer"), (200, "accepted\n".to_owned()));
     println!("{} were taken before the disk was full, {refused} of the last 200 refused", acknowledged.len());
     serving.kill().await;

@@ -144,14 +144,10 @@ pub(super) async fn put(walk: &mut Walk<'_>, asking: &Asking) -> Result<Judgemen
     let mut sources = referenced(world, &resolved, &asking.question).await?;
     sources.extend(searched(world, &walk.audience, &asking.question).await?);
     sources.extend(remembered(world, walk.claim.place, &walk.audience, &judgement.fingerprint).await?);
-    let sources = distinct(sources);
-    let judged = judge(world, &asking.question, &sources).await?;
-    let (sources, judged) = translation::prefer(world, &asking.question, &policy, sources, judged).await?;
-    let decision = decide(&policy, kind, &judged);
+    let Verdict { sources, judged, decision, outcome } =
+        reach(world, walk.audience, &asking.question, kind, &policy, distinct(sources)).await?;
     let threads_only =
         resolved.iter().all(|r| r.admitted.is_empty()) && points_at_threads(world, walk, asking);
-    let outcome =
-        conclude(world, walk.audience, &asking.question, kind, &policy, &sources, &judged, &decision).await?;
     judgement.best = judged.first().map_or(0.0, |j| j.together);
     judgement.near = judged.first().map(|j| near(&sources[j.key as usize], j));
     judgement.gap_kind = match decision {
@@ -516,6 +512,31 @@ pub(super) async fn judge(
     tokio::task::spawn_blocking(work).await.map_err(|_| WalkError::Defect)
 }
 
+/// What the candidates of a question come to.
+struct Verdict {
+    sources: Vec<Source>,
+    judged: Vec<Judged>,
+    decision: Decision,
+    /// The answer, with the key of its best source.
+    outcome: Option<(Validated, u64)>,
+}
+
+/// Judges, prefers the asker's language, decides, and looks at what would be cited as it is now.
+async fn reach(
+    world: &World,
+    audience: Audience,
+    question: &Arc<Question>,
+    kind: f32,
+    policy: &Policy,
+    sources: Vec<Source>,
+) -> Result<Verdict, WalkError> {
+    let judged = judge(world, question, &sources).await?;
+    let (sources, judged) = translation::prefer(world, question, policy, sources, judged).await?;
+    let decision = decide(policy, kind, &judged);
+    let outcome = conclude(world, audience, question, kind, policy, &sources, &judged, &decision).await?;
+    Ok(Verdict { sources, judged, decision, outcome })
+}
+
 /// Looks at what would be cited as it is now: resolves, admits, reads, and lets the third check decide.
 #[tracing::instrument(name = "conclude", skip_all)]
 #[expect(clippy::too_many_arguments, reason = "the last step of the walk needs what all earlier ones found")]
@@ -679,10 +700,8 @@ pub async fn consult(
 ) -> Result<Consulted, WalkError> {
     let kind = world.judge.kind(question, &[], "issue");
     let sources = searched(world, audience, question).await?;
-    let judged = judge(world, question, &sources).await?;
-    let (sources, judged) = translation::prefer(world, question, policy, sources, judged).await?;
-    let decision = decide(policy, kind, &judged);
-    let outcome = conclude(world, *audience, question, kind, policy, &sources, &judged, &decision).await?;
+    let Verdict { sources, judged, decision, outcome } =
+        reach(world, *audience, question, kind, policy, sources).await?;
     let place = |one: &Judged| {
         let source = &sources[one.key as usize];
         Place { path: source.path.clone(), anchor: source.section.anchor.clone(), lines: source.lines }

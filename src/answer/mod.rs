@@ -210,6 +210,16 @@ impl World {
         Ok(ready)
     }
 
+    /// Whether what was asked at that time is older than the bot answers.
+    fn is_late(&self, asked_at: Millis) -> bool {
+        self.clock.now() - asked_at > self.config.answer.max_age.as_millis() as i64
+    }
+
+    /// Whether a question to which nothing was said is too old for it to be said now. One that was a gap never is.
+    pub(crate) fn stays_silent(&self, record: &Record) -> bool {
+        record.state == State::Silent && record.closed.is_none() && self.is_late(record.asked_at)
+    }
+
     /// What the extractor needs to know about where a text stands.
     pub(crate) fn context(&self, project: &Project) -> Option<ExtractContext> {
         self.docsites.extract_context(&self.config.gitlab.url, &project.path)
@@ -288,7 +298,7 @@ impl Walk<'_> {
             // A reference on what is no question gets no reply; an open question is asked again.
             Some(record) if record.state == State::Silent && record.fingerprint.is_none() => Ok(()),
             // Nothing was said when it was young, because the bot only observed, or was told to be quiet.
-            Some(record) if record.state == State::Silent && self.is_late(&record) => Ok(()),
+            Some(record) if self.world.stays_silent(&record) => Ok(()),
             Some(record) if record.is_open() => self.decide(asking, Some(record)).await,
             Some(record) if self.target_changed(&record).await? => self.decide(asking, Some(record)).await,
             Some(_) => Ok(()),
@@ -298,17 +308,11 @@ impl Walk<'_> {
     /// Whether the issue was announced as new, and is not older than the bot answers.
     fn is_new(&mut self) -> bool {
         let Some(opened_at) = self.claim.opened_at else { return false };
-        let fresh = self.now() - opened_at <= self.world.config.answer.max_age.as_millis() as i64;
-        if !fresh {
+        let late = self.world.is_late(opened_at);
+        if late {
             self.outcome = "too_old";
         }
-        fresh
-    }
-
-    /// Whether a question is older than the bot answers. One that was a gap is not, whatever its age.
-    fn is_late(&self, record: &Record) -> bool {
-        record.closed.is_none()
-            && self.now() - record.asked_at > self.world.config.answer.max_age.as_millis() as i64
+        !late
     }
 
     fn issue_asking(&self) -> Asking {
@@ -327,14 +331,13 @@ impl Walk<'_> {
 
     /// Comments that mention the bot ask a question of their own.
     async fn mentions(&mut self) -> Result<(), WalkError> {
-        let max_age = self.world.config.answer.max_age.as_millis() as i64;
         let birth = self.world.store.setting(BIRTH).await?.and_then(|at| at.parse().ok()).unwrap_or(0);
         let mut asking = Vec::new();
         for note in self.thread.notes.iter().filter(|n| !n.ours && !n.system && !n.internal) {
             // An old comment is not answered because somebody adds another one years later, and what was said
             // before the bot came was not said to it. What it did take up lives on like the issue's own question.
             let announced = self.claim.since_note.is_some_and(|first| note.id >= first);
-            let late = self.now() - note.updated_at > max_age || note.updated_at < birth - CLOCKS;
+            let late = self.world.is_late(note.updated_at) || note.updated_at < birth - CLOCKS;
             let old = late && !announced && self.record(&note.id.to_string()).is_none();
             if note.body.mentions(&self.me) && !old {
                 asking.push(self.note_asking(note));
@@ -583,9 +586,7 @@ impl Walk<'_> {
         if file.is_none_or(|file| file.blob != target.blob) {
             return Ok(true);
         }
-        let known =
-            self.world.store.projects().await?.into_iter().find(|row| row.project.id == target.project);
-        Ok(known.is_none_or(|row| {
+        Ok(self.world.store.project(target.project).await?.is_none_or(|row| {
             self.world.corpus.admit_project(&Arc::new(row.project), &self.audience).is_err()
         }))
     }

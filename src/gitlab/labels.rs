@@ -54,26 +54,25 @@ fn exact(rows: Vec<LabelRow>, name: &str) -> Option<GapLabel> {
 impl GitLab {
     /// The label of exactly this name that issues of the project can carry: its own, or one of a group above.
     pub async fn find_label(&self, project: ProjectId, name: &str) -> Result<Option<GapLabel>, Error> {
-        let endpoint = ProjectLabels::builder()
-            .project(project)
-            .include_ancestor_groups(true)
-            .search(name)
-            .build()
-            .expect("every required field is given");
-        let rows = absent(self.http.pages(&endpoint)?.collect(PAGES).await)?;
-        Ok(rows.and_then(|(rows, _)| exact(rows, name)))
+        Ok(exact(self.labels_of(project, Some(name)).await?, name))
     }
 
     /// The label of this id, whatever its name is now, if issues of the project can carry it.
     pub async fn find_label_by_id(&self, project: ProjectId, id: u64) -> Result<Option<GapLabel>, Error> {
-        let endpoint = ProjectLabels::builder()
-            .project(project)
-            .include_ancestor_groups(true)
-            .build()
-            .expect("every required field is given");
-        let rows: Option<(Vec<LabelRow>, _)> = absent(self.http.pages(&endpoint)?.collect(PAGES).await)?;
-        let row = rows.and_then(|(rows, _)| rows.into_iter().find(|row| row.id == id && !row.archived));
-        Ok(row.map(GapLabel::from))
+        let rows = self.labels_of(project, None).await?;
+        Ok(rows.into_iter().find(|row| row.id == id && !row.archived).map(GapLabel::from))
+    }
+
+    /// The labels that issues of the project can carry, those that hold `search`; none when there is no such project.
+    async fn labels_of(&self, project: ProjectId, search: Option<&str>) -> Result<Vec<LabelRow>, Error> {
+        let mut endpoint = ProjectLabels::builder();
+        endpoint.project(project).include_ancestor_groups(true);
+        if let Some(text) = search {
+            endpoint.search(text);
+        }
+        let endpoint = endpoint.build().expect("every required field is given");
+        let rows = absent(self.http.pages(&endpoint)?.collect(PAGES).await)?;
+        Ok(rows.map(|(rows, _)| rows).unwrap_or_default())
     }
 
     /// The label of exactly this name of the group or a group above it.

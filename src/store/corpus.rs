@@ -89,10 +89,15 @@ const SAVE_PROJECT: &str = "
         issues = excluded.issues, archived = excluded.archived, deletion = excluded.deletion,
         default_branch = excluded.default_branch, forked_from = excluded.forked_from, refusal = excluded.refusal,
         seen_at = excluded.seen_at";
-const PROJECTS: &str = "
-    SELECT id, path, visibility, repository, issues, archived, deletion, default_branch, forked_from, refusal, head,
-           synced_at
-    FROM project ORDER BY id";
+macro_rules! project_columns {
+    () => {
+        "SELECT id, path, visibility, repository, issues, archived, deletion, default_branch, forked_from, refusal, head,
+                synced_at
+         FROM project "
+    };
+}
+const PROJECTS: &str = concat!(project_columns!(), "ORDER BY id");
+const PROJECT: &str = concat!(project_columns!(), "WHERE id = $1");
 const SET_HEAD: &str = "UPDATE project SET head = $2, synced_at = $3 WHERE id = $1";
 const FORGET_HEAD: &str = "UPDATE project SET head = NULL WHERE id = $1";
 /// What is known of the threads of a project that is nobody's business any more.
@@ -285,6 +290,16 @@ impl Store {
     pub async fn projects(&self) -> Result<Vec<ProjectRow>> {
         let rows: Vec<ProjectTuple> = read!(self, pool => sqlx::query_as(PROJECTS).fetch_all(pool).await?);
         Ok(rows.into_iter().filter_map(project_row).collect())
+    }
+
+    /// One project, if it is known.
+    ///
+    /// # Errors
+    /// The database.
+    pub async fn project(&self, id: ProjectId) -> Result<Option<ProjectRow>> {
+        let row: Option<ProjectTuple> =
+            read!(self, pool => sqlx::query_as(PROJECT).bind(id as i64).fetch_optional(pool).await?);
+        Ok(row.and_then(project_row))
     }
 
     /// Notes that a project is synced up to `head`.
