@@ -74,7 +74,7 @@ pub async fn touched(world: &World, project: ProjectId, changed: &[String]) -> R
     wanted.retain(|place| seen.insert(*place));
     for (rank, place) in wanted.into_iter().enumerate() {
         // The queue hands out what was wanted last.
-        world.store.want(place, None, now - rank as Millis).await?;
+        world.store.want_in_turn(place, None, now - rank as Millis, now).await?;
     }
     Ok(())
 }

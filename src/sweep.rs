@@ -55,7 +55,12 @@ async fn missed_issues(world: &World, birth: Millis, settled: Millis) -> Result<
             let known = !world.store.questions(place).await?.is_empty();
             let new = !known && issue.created_at >= birth.max(since);
             // Also what is neither: somebody may have mentioned the bot there.
-            world.store.want(place, new.then_some(issue.created_at), world.clock.now()).await?;
+            let now = world.clock.now();
+            if new {
+                world.store.want(place, Some(issue.created_at), now).await?;
+            } else {
+                world.store.want_aside(place, now).await?;
+            }
         }
     }
     Ok(())
@@ -65,12 +70,12 @@ async fn missed_issues(world: &World, birth: Millis, settled: Millis) -> Result<
 async fn recheck(world: &World, now: Millis) -> Result<(), WalkError> {
     for record in world.store.questions_in(State::Answered, 200).await? {
         if record.posted_at.is_some_and(|at| now - at < RECENT_NOTES) {
-            world.store.want(record.place, None, now).await?;
+            world.store.want_aside(record.place, now).await?;
         }
     }
     for record in world.store.questions_in(State::Gap, 5000).await? {
         if now - record.judged_at > GAP_DAILY {
-            world.store.want(record.place, None, now).await?;
+            world.store.want_aside(record.place, now).await?;
         }
     }
     Ok(())

@@ -321,21 +321,21 @@ impl TestApp {
 
     /// Every byte at rest, as text.
     pub async fn stored(&self) -> String {
-        let mut all = String::new();
-        match self.store() {
-            Store::Sqlite { .. } => {
-                for entry in std::fs::read_dir(self.folder.path()).expect("the folder").flatten() {
-                    all.push_str(&String::from_utf8_lossy(&std::fs::read(entry.path()).unwrap_or_default()));
-                }
-            }
-            Store::Postgres(_) => {
-                let url = self.config.database.url.clone();
-                let dump = tokio::process::Command::new(postgres::program("pg_dump")).arg(url).output().await;
-                let dump = dump.expect("pg_dump runs");
-                assert!(dump.status.success(), "pg_dump: {}", String::from_utf8_lossy(&dump.stderr));
-                all.push_str(&String::from_utf8_lossy(&dump.stdout));
-            }
-        }
-        all
+        at_rest(self.folder.path(), &self.config.database.url).await
     }
+}
+
+/// Every byte that lies in `folder` and, where it is a Postgres, in the database at `url`, as text.
+pub async fn at_rest(folder: &std::path::Path, url: &str) -> String {
+    let mut all = String::new();
+    for entry in std::fs::read_dir(folder).expect("the folder").flatten() {
+        all.push_str(&String::from_utf8_lossy(&std::fs::read(entry.path()).unwrap_or_default()));
+    }
+    if !url.starts_with("sqlite") {
+        let dump = tokio::process::Command::new(postgres::program("pg_dump")).arg(url).output().await;
+        let dump = dump.expect("pg_dump runs");
+        assert!(dump.status.success(), "pg_dump: {}", String::from_utf8_lossy(&dump.stderr));
+        all.push_str(&String::from_utf8_lossy(&dump.stdout));
+    }
+    all
 }

@@ -14,8 +14,9 @@ use signpost::store::Store;
 use sqlx::Connection as _;
 use tokio::sync::Mutex;
 
+use crate::app::at_rest;
 use crate::gitlab::hook::Delivery;
-use crate::gitlab::{FakeGitLab, Fault, World, hook};
+use crate::gitlab::{FakeGitLab, Fault, OWNER_TOKEN, World, hook};
 use crate::postgres;
 use crate::process::{PATIENCE, Serving, Site, free_ports, wait_for};
 use crate::walk::{HOW, HOW_MORE, NOWHERE, NOWHERE_MORE};
@@ -254,20 +255,64 @@ async fn a_second_process_on_the_same_sqlite_file_is_refused() {
     site.serve().await.kill().await;
 }
 
+/// What somebody says in passing: it asks nothing, and must stay where it is.
+const PASSING: &str = "I once got around it with patience, a plastic spoon and a good deal of luck.";
+
 /// The replicas that run, and where GitLab's load balancer finds them.
 type Running = Arc<Mutex<Vec<Serving>>>;
 
-/// Delivers what happens to any replica that runs until it is acknowledged, as a load balancer would; two in a
-/// hundred arrive twice.
+/// Delivers what happens to any replica that runs until it is acknowledged, as a load balancer would: in no order, one
+/// in twenty late, two in a hundred twice.
 async fn pump(gitlab: FakeGitLab, running: Running, stop: Arc<AtomicBool>) {
     while !stop.load(Ordering::SeqCst) {
-        for delivery in gitlab.drain_outbox() {
-            let times = 1 + usize::from(random(50) == 0);
-            for _ in 0..times {
+        let mut ready = gitlab.drain_outbox();
+        for at in (1..ready.len()).rev() {
+            ready.swap(at, random(at as u64 + 1) as usize);
+        }
+        for delivery in ready {
+            if random(50) == 0 {
+                deliver(&gitlab, &running, &delivery, &stop).await;
+            }
+            if random(20) == 0 {
+                let (gitlab, running, stop) = (gitlab.clone(), running.clone(), stop.clone());
+                tokio::spawn(async move {
+                    tokio::time::sleep(Duration::from_millis(random(2000))).await;
+                    deliver(&gitlab, &running, &delivery, &stop).await;
+                });
+            } else {
                 deliver(&gitlab, &running, &delivery, &stop).await;
             }
         }
         tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+/// GitLab switches the hook off, as after four failures in a row, and drops every event until a delivery that was on its
+/// way goes well or the minute is over.
+fn switch_off(gitlab: &FakeGitLab) {
+    let mut world = gitlab.world();
+    let now = world.time.now();
+    for hook in world.hooks.values_mut() {
+        (0..4).for_each(|_| hook.settle(None, now));
+    }
+}
+
+/// `check` names what is wrong in this world, and nothing else: the hook, while GitLab has it switched off.
+async fn assert_check_is_right(site: &mut Site, database: &str) {
+    site.set("SIGNPOST_INSTALL_TOKEN", OWNER_TOKEN);
+    site.set("SIGNPOST_DATABASE__URL", database);
+    let off = || {
+        let world = site.gitlab.world();
+        world.hooks.values().any(|hook| hook.alert_status(world.time.now()) != "executable")
+    };
+    let (before, output, after) = (off(), site.run(&["check", "--json"]).await, off());
+    let report = output.json();
+    let findings = report["findings"].as_array().expect("findings").iter();
+    let faults: Vec<_> = findings.filter(|f| f["level"] == "fault").map(|f| f["name"].as_str()).collect();
+    match (before, after) {
+        (false, false) => assert!(faults.is_empty() && output.code == Some(0), "{output:?}"),
+        (true, true) => assert!(faults == [Some("hook_disabled")] && output.code == Some(1), "{output:?}"),
+        _ => assert!(faults.iter().all(|name| *name == Some("hook_disabled")), "{output:?}"),
     }
 }
 
@@ -337,7 +382,7 @@ async fn disturb(database: &str) {
 }
 
 /// Issues are opened while replicas are killed and GitLab and the database misbehave; at the end each has its one outcome.
-async fn chaos(site: &Site, database: &str, replicas: usize) {
+async fn chaos(site: &mut Site, database: &str, replicas: usize) {
     let rounds = setting("SIGNPOST_CHAOS_ROUNDS", 3);
     let issues = setting("SIGNPOST_CHAOS_ISSUES", 2 * rounds);
     let environment = [("SIGNPOST_DATABASE__URL", database)];
@@ -377,7 +422,14 @@ async fn chaos(site: &Site, database: &str, replicas: usize) {
         for number in 0..issues.div_ceil(rounds) {
             let (title, text) =
                 if (round + number) % 2 == 0 { (HOW, HOW_MORE) } else { (NOWHERE, NOWHERE_MORE) };
-            asked.push(site.gitlab.open_issue("acme/api", "mara", title, text).await);
+            let iid = site.gitlab.open_issue("acme/api", "mara", title, text).await;
+            if random(3) == 0 {
+                site.gitlab.comment("acme/api", iid, "tom", PASSING).await;
+            }
+            asked.push(iid);
+        }
+        if random(12) == 0 {
+            switch_off(&site.gitlab);
         }
         tokio::time::sleep(Duration::from_millis(random(700))).await;
         disturb(database).await;
@@ -424,24 +476,29 @@ async fn chaos(site: &Site, database: &str, replicas: usize) {
     assert_eq!(store.depth().await.expect("the store").buried, 0);
     store.close().await;
     assert!(site.gitlab.effects().is_empty(), "{:?}", site.gitlab.effects());
+    assert_check_is_right(site, database).await;
     for serving in running.lock().await.drain(..) {
         serving.kill().await;
+    }
+    let strangers = site.gitlab.strangers();
+    for text in [site.gitlab.posted_by_the_bot(), at_rest(site.folder.path(), database).await] {
+        assert!(strangers.leaks(&text).is_empty(), "a stranger's words: {:?}", strangers.leaks(&text));
     }
     println!("{} issues, {rounds} kills, {replicas} replicas: none lost, none doubled", asked.len());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn chaos_on_sqlite_with_one_process() {
-    let (site, token) = signed_site().await;
-    site.gitlab.with_hook("http://127.0.0.1:1/hook", Some(&token));
+    let (mut site, token) = signed_site().await;
+    site.gitlab.with_hook(&site.hook_url(), Some(&token));
     let database = format!("sqlite://{}", site.database().display());
-    chaos(&site, &database, 1).await;
+    chaos(&mut site, &database, 1).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn chaos_on_postgres_with_two_replicas() {
-    let (site, token) = signed_site().await;
-    site.gitlab.with_hook("http://127.0.0.1:1/hook", Some(&token));
+    let (mut site, token) = signed_site().await;
+    site.gitlab.with_hook(&site.hook_url(), Some(&token));
     let database = tokio::task::spawn_blocking(postgres::create_database).await.expect("a database");
-    chaos(&site, &database, 2).await;
+    chaos(&mut site, &database, 2).await;
 }

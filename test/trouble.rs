@@ -112,6 +112,28 @@ on_both! {
     }
 }
 
+on_both! {
+    async fn whoever_asks_comes_before_what_the_sweep_looks_at_again(app: TestApp) {
+        let mut old = Vec::new();
+        for _ in 0..3 {
+            old.push(app.answered().await);
+            old.push(app.gap().await);
+        }
+        app.advance(DAY + HOUR);
+        app.drain().await;
+        let asked = app.gitlab.open_issue(API, "eve", HOW, HOW_MORE).await;
+        app.gitlab.deliver().await;
+        app.advance(Duration::from_millis(20));
+        app.gitlab.forget_requests();
+        app.swept().await;
+        let looked: Vec<u64> = app.gitlab.requests_to("GET", "/projects/*/issues/*").iter()
+            .filter_map(|call| call.path.rsplit('/').next()?.parse().ok()).collect();
+        assert_eq!(looked.first(), Some(&asked), "{looked:?}");
+        assert!(old.iter().all(|iid| looked.contains(iid)), "{looked:?}");
+        app.note_id(asked);
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_outage_is_no_stampede() {
     let mut site = Site::new(World::acme()).await;

@@ -141,7 +141,8 @@ impl Store {
                     Wish::Nothing => {}
                     Wish::Look { place, opened, note } => {
                         sqlx::query(WANT).bind(place.project as i64).bind(place.iid as i64).bind(at)
-                            .bind(opened.then_some(at)).bind(note.map(|id| id as i64)).execute(&mut *tx).await?;
+                            .bind(opened.then_some(at)).bind(note.map(|id| id as i64)).bind(at)
+                            .execute(&mut *tx).await?;
                     }
                     Wish::Recheck(place) => {
                         sqlx::query(WANT_KNOWN).bind(place.project as i64).bind(place.iid as i64).bind(at)

@@ -5,6 +5,9 @@ use std::time::Duration;
 use crate::clock::Millis;
 use crate::store::{Result, Store, read, write};
 
+/// What is looked at again for good order comes after what was asked for in this time.
+const ASIDE: Millis = 3_600_000;
+
 /// How long a claim holds unless it is renewed.
 pub const LEASE: Duration = Duration::from_secs(120);
 /// A row is buried after this many counted failures …
@@ -57,7 +60,7 @@ pub struct Claim {
     pub place: Place,
     /// The count of events at the time of the claim.
     pub wanted: i64,
-    /// When it was wanted last.
+    /// Its turn: when it was wanted last, earlier where that was only for good order.
     pub wanted_at: Millis,
     /// When the issue was announced as new, if it was.
     pub opened_at: Option<Millis>,
@@ -82,13 +85,16 @@ pub struct Depth {
     pub oldest: Option<Millis>,
 }
 
+/// `$3` is its turn among what is due, the latest first; `$6` is from when on it is due.
 pub(super) const WANT: &str = "
     INSERT INTO queue (project_id, iid, state, wanted, wanted_at, opened_at, run_at, since_note)
-    VALUES ($1, $2, 'ready', 1, $3, $4, $3, $5)
+    VALUES ($1, $2, 'ready', 1, $3, $4, $6, $5)
     ON CONFLICT (project_id, iid) DO UPDATE SET
         since_note = CASE WHEN queue.since_note <= excluded.since_note OR excluded.since_note IS NULL
                           THEN queue.since_note ELSE excluded.since_note END,
-        wanted = queue.wanted + 1, wanted_at = excluded.wanted_at,
+        wanted = queue.wanted + 1,
+        wanted_at = CASE WHEN queue.state = 'ready' AND queue.wanted_at > excluded.wanted_at
+                         THEN queue.wanted_at ELSE excluded.wanted_at END,
         opened_at = COALESCE(queue.opened_at, excluded.opened_at),
         run_at = CASE WHEN queue.state = 'ready' AND queue.run_at > excluded.run_at AND queue.attempts > 0
                       THEN queue.run_at ELSE excluded.run_at END,
@@ -174,10 +180,33 @@ impl Store {
     /// # Errors
     /// The database.
     pub async fn want(&self, place: Place, opened_at: Option<Millis>, now: Millis) -> Result<()> {
+        self.want_in_turn(place, opened_at, now, now).await
+    }
+
+    /// Asks for a look at `place`, now, but after all that somebody waits for: everything asked for within an hour.
+    ///
+    /// # Errors
+    /// The database.
+    pub async fn want_aside(&self, place: Place, now: Millis) -> Result<()> {
+        self.want_in_turn(place, None, now - ASIDE, now).await
+    }
+
+    /// Asks for a look at `place` from `now` on. Of what is due, the latest `turn` comes first; a row that waits already
+    /// keeps a better one.
+    ///
+    /// # Errors
+    /// The database.
+    pub async fn want_in_turn(
+        &self,
+        place: Place,
+        opened_at: Option<Millis>,
+        turn: Millis,
+        now: Millis,
+    ) -> Result<()> {
         write!(self, pool => {
             sqlx::query(WANT)
-                .bind(place.project as i64).bind(place.iid as i64).bind(now).bind(opened_at)
-                .bind(None::<i64>)
+                .bind(place.project as i64).bind(place.iid as i64).bind(turn).bind(opened_at)
+                .bind(None::<i64>).bind(now)
                 .execute(pool).await?;
         });
         Ok(())
