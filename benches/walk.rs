@@ -197,7 +197,7 @@ async fn vectors(store: &Store, manual: u64) {
             .into_iter()
             .filter(|row| row.project == manual)
             .zip(&made)
-            .map(|(row, vector)| (row.id, row.project, row.path, vector.clone()))
+            .map(|(row, vector)| (row, vector.clone()))
             .collect();
         if batch.is_empty() {
             tokio::time::sleep(Duration::from_millis(20)).await;

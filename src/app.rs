@@ -233,7 +233,7 @@ impl App {
         let (world, token) = (self.world.clone(), stop.clone());
         tasks.spawn(async move {
             while each(FOLLOW, token.clone()).await {
-                if let Err(error) = world.library.follow(&world.store).await {
+                if let Err(error) = world.follow().await {
                     tracing::warn!(%error, "the index could not follow the database");
                 }
             }
@@ -283,7 +283,7 @@ impl App {
             if embed_or_ready(&self.world).await? > 0 {
                 continue;
             }
-            self.world.library.follow(&self.world.store).await?;
+            self.world.follow().await?;
             if self.world.store.due(self.world.clock.now()).await? == 0 {
                 return Ok(());
             }
@@ -391,6 +391,7 @@ impl World {
             config: Arc::new(config),
             clock,
             own,
+            withdrawn: Arc::default(),
         };
         world.refresh_docsites().await?;
         Ok(world)

@@ -172,7 +172,7 @@ pub struct Answer {
     pub max_wrong: f32,
     /// An issue that carries this label is left alone.
     pub off_label: String,
-    /// Language of the fixed sentences: `auto`, `en`, `de`, `fr`, `es` or `pt`.
+    /// Language of the fixed sentences: `en`, `de`, `fr`, `es`, `pt`, or `auto`: that of what is quoted.
     pub language: String,
     /// Threads older than this are not answered any more.
     #[serde(with = "duration")]
@@ -638,6 +638,9 @@ fn redacted(url: &str) -> String {
     if parsed.password().is_some() { parsed.to_string() } else { url.to_owned() }
 }
 
+/// The keys of one `[[corpus.docsite]]`.
+const DOCSITE: [&str; 4] = ["url", "project", "root", "generator"];
+
 /// Refuses a key that does not exist, with its line and the nearest name that does.
 fn refuse_unknown(table: &toml::Table, text: &str, name: &str) -> Result<(), ConfigError> {
     for (section, value) in table {
@@ -649,6 +652,12 @@ fn refuse_unknown(table: &toml::Table, text: &str, name: &str) -> Result<(), Con
             let full = format!("{section}.{key}");
             if !KEYS.contains(&full.as_str()) {
                 return unknown(&full, key, text, name);
+            }
+        }
+        let sites = inner.get("docsite").and_then(|sites| sites.as_array()).into_iter().flatten();
+        for key in sites.filter_map(|site| site.as_table()).flat_map(|site| site.keys()) {
+            if !DOCSITE.contains(&key.as_str()) {
+                return unknown(&format!("corpus.docsite.{key}"), key, text, name);
             }
         }
     }
@@ -668,7 +677,7 @@ fn unknown(full: &str, key: &str, text: &str, name: &str) -> Result<(), ConfigEr
 
 /// The line of a key: the first that assigns it, or opens it, within its section.
 fn line_of(full: &str, key: &str, text: &str) -> usize {
-    let section = full.split('.').next().unwrap_or_default();
+    let section = full.rsplit_once('.').map_or(full, |(section, _)| section);
     let mut inside = full == key;
     for (number, line) in text.lines().enumerate() {
         let line = line.trim();

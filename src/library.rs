@@ -82,25 +82,26 @@ impl Library {
         let mut position = self.follow.lock().await;
         let mut changed: BTreeMap<ProjectId, BTreeSet<String>> = BTreeMap::new();
         let settled = self.clock.now() - OVERLAP;
-        let mut after = position.floor;
+        // What fails or is given up half-way is followed again from where it began.
+        let (mut floor, mut seen) = (position.floor, position.seen.clone());
+        let mut after = floor;
         loop {
             let changes = store.changes(after).await?;
             let full = changes.len() == 1000;
             for (seq, project, path, at) in changes {
                 after = after.max(seq);
-                if position.seen.insert(seq) {
+                if seen.insert(seq) {
                     changed.entry(project).or_default().insert(path);
                 }
                 if at < settled {
-                    position.floor = position.floor.max(seq);
+                    floor = floor.max(seq);
                 }
             }
             if !full {
                 break;
             }
         }
-        let floor = position.floor;
-        position.seen.retain(|seq| *seq > floor);
+        seen.retain(|seq| *seq > floor);
         for (project, paths) in &changed {
             if paths.contains("") {
                 self.lock_write().remove_project(*project);
@@ -115,6 +116,7 @@ impl Library {
         if !changed.is_empty() {
             self.commit()?;
         }
+        *position = Position { floor, seen };
         Ok(!changed.is_empty())
     }
 

@@ -1,7 +1,7 @@
 //! Gaps close by being asked again: when documentation changes, the open questions it may touch are wanted.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use crate::answer::{WalkError, World};
 use crate::clock::Millis;
@@ -38,11 +38,16 @@ pub async fn withdrawn(world: &World) -> Result<(), WalkError> {
         let audience = world.corpus.admit_thread(thread);
         audience.is_ok_and(|audience| world.corpus.admit_project(target, &audience).is_ok())
     };
-    for record in world.store.questions_in(State::Answered, 5000).await? {
-        if record.target.is_some_and(|target| !quotable(record.place.project, target.project)) {
-            world.store.want(record.place, None, world.clock.now()).await?;
-        }
+    let answered = world.store.questions_in(State::Answered, 5000).await?;
+    let unquotable =
+        |r: &&Record| r.target.as_ref().is_some_and(|target| !quotable(r.place.project, target.project));
+    let places: HashSet<Place> = answered.iter().filter(unquotable).map(|r| r.place).collect();
+    // Each is wanted once: on a closed issue the note stays, and there is nothing more to see.
+    let known = world.withdrawn.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    for place in places.difference(&known) {
+        world.store.want(*place, None, world.clock.now()).await?;
     }
+    *world.withdrawn.lock().unwrap_or_else(PoisonError::into_inner) = places;
     Ok(())
 }
 
@@ -62,7 +67,10 @@ pub async fn touched(world: &World, project: ProjectId, changed: &[String]) -> R
     let mut open = world.store.questions_in(State::Gap, 5000).await?;
     let silent = world.store.questions_in(State::Silent, 1000).await?;
     open.extend(silent.into_iter().filter(|r| r.fingerprint.is_some() && !world.stays_silent(r)));
-    let sections = changed_sections(world, project, changed).await?;
+    let sections = match open.is_empty() {
+        true => Vec::new(),
+        false => changed_sections(world, project, changed).await?,
+    };
     let mut ranked: Vec<(f32, Place)> =
         open.iter().map(|r| (likeness(r, project, &paths, &sections), r.place)).collect();
     if ranked.len() > ASK_ALL {

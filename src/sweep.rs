@@ -4,7 +4,7 @@
 use crate::answer::{WalkError, World};
 use crate::clock::Millis;
 use crate::gitlab::IssuesOf;
-use crate::store::question::State;
+use crate::store::question::{ISSUE, State};
 use crate::store::queue::Place;
 use crate::store::setting::{BIRTH, SETTLED};
 
@@ -52,7 +52,8 @@ async fn missed_issues(world: &World, birth: Millis, settled: Millis) -> Result<
                 world.store.want_known(place, world.clock.now()).await?;
                 continue;
             }
-            let known = !world.store.questions(place).await?.is_empty();
+            // A mention may have come in before: it is another question.
+            let known = world.store.questions(place).await?.iter().any(|record| record.key == ISSUE);
             let new = !known && issue.created_at >= birth.max(since);
             // Also what is neither: somebody may have mentioned the bot there.
             let now = world.clock.now();

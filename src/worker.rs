@@ -202,7 +202,7 @@ impl Worker {
             let served = |p: &&Project| self.world.corpus.admit_thread(p).is_ok();
             hooks.keep(known.iter().map(|row| &row.project).filter(served)).await;
         }
-        self.follow().await?;
+        self.world.follow().await?;
         self.world.store.set(GROUP_READ, "1").await.map_err(SyncError::from)?;
         Ok("group_refreshed")
     }
@@ -210,15 +210,18 @@ impl Worker {
     async fn refresh_project(&self, project: u64) -> Result<&'static str, Failure> {
         let synced = self.syncer.sync_project(project).await?;
         self.embed_little().await?;
-        self.follow().await?;
-        if synced.changed.is_empty() && synced.refused.is_none() {
+        self.world.follow().await?;
+        // Also what changed when the program died before it asked, or when somebody ran `signpost sync`.
+        let changed = self.world.store.unasked(project).await.map_err(SyncError::from)?;
+        if changed.is_empty() && synced.refused.is_none() {
             return Ok("project_unchanged");
         }
         self.world.refresh_docsites().await.map_err(SyncError::from)?;
         if synced.refused.is_some() {
             reask::withdrawn(&self.world).await?;
         }
-        reask::touched(&self.world, project, &synced.changed).await?;
+        reask::touched(&self.world, project, &changed).await?;
+        self.world.store.asked(project, &changed).await.map_err(SyncError::from)?;
         Ok("project_synced")
     }
 
@@ -235,11 +238,6 @@ impl Worker {
                 break;
             }
         }
-        Ok(())
-    }
-
-    async fn follow(&self) -> Result<(), Failure> {
-        self.world.library.follow(&self.world.store).await.map_err(WalkError::from)?;
         Ok(())
     }
 
@@ -290,7 +288,13 @@ impl Worker {
         Ok(())
     }
 
+    /// All workers leave GitLab alone: twice as long each time that it is found away, however many of them find it
+    /// away at once.
     fn pause_all(&self, now: Millis) -> Duration {
+        let paused = self.away_until.load(Ordering::Relaxed) - now;
+        if paused > 0 {
+            return Duration::from_millis(paused as u64);
+        }
         let times = self.away_count.fetch_add(1, Ordering::Relaxed).min(8);
         let pause = AWAY_FIRST.saturating_mul(1 << times).min(AWAY_MAX);
         self.away_until.fetch_max(now + pause.as_millis() as i64, Ordering::Relaxed);

@@ -55,6 +55,13 @@ async fn assert_well(site: &Site) {
     assert_eq!(output.json()["faults"], 0);
 }
 
+/// Nothing waits any more.
+async fn work_off(store: &Store, now: i64) {
+    while let Some(claim) = store.claim("a worker", now).await.expect("the store") {
+        store.settle(&claim).await.expect("the store");
+    }
+}
+
 fn day_in(days: i64) -> String {
     let at = chrono::DateTime::from_timestamp_millis(Clock::System.now() + days * DAY);
     at.expect("a time").format("%Y-%m-%d").to_string()
@@ -105,13 +112,21 @@ async fn what_is_wrong_with_the_hook_is_named() {
         hook.switches.insert("note_events", false);
     })
     .await;
-    assert_hook_fault(&site, "hook_template", |hook| hook.custom_webhook_template = Some("{}".into())).await;
     assert_hook_fault(&site, "hook_tls", |hook| hook.enable_ssl_verification = false).await;
     assert_hook_fault(&site, "hook", |hook| hook.url = "https://elsewhere.example.com/in".into()).await;
     let twin = site.gitlab.install_hook("acme", &site.hook_url(), |_| {});
     assert!(assert_fault(&site, "hook").await.contains(&twin.to_string()), "both are named");
     site.gitlab.world().hooks.remove(&twin);
+    let beside = site.gitlab.install_hook("acme/api", &site.hook_url(), |_| {});
+    let named = assert_fault(&site, "hook").await;
+    assert!(named.contains(&beside.to_string()) && named.contains("acme/api"), "{named}");
+    site.gitlab.world().hooks.remove(&beside);
     assert_well(&site).await;
+    for hook in site.gitlab.world().hooks.values_mut() {
+        hook.custom_webhook_template = Some("{}".into());
+    }
+    let warned = check(&site).await;
+    assert!(warned.code == Some(0) && finding(&warned, "hook_template", "warning").is_some(), "{warned:?}");
 }
 
 #[tokio::test]
@@ -209,14 +224,15 @@ async fn what_is_wrong_with_database_corpus_and_queue_is_named() {
 
     let (open, now) = (store(&site).await, Clock::System.now());
     let place = Place::thread(101, 9);
-    open.forget(Place::GROUP).await.expect("the store");
+    work_off(&open, now).await;
     open.want(place, None, now - 20 * 60_000).await.expect("wanted");
     assert!(assert_fault(&site, "queue").await.contains("20 minutes"));
     let mut claim = open.claim("a worker", now).await.expect("the store").expect("a row");
     (claim.attempts, claim.first_failed_at) = (7, Some(now - 2 * 3_600_000));
     assert!(open.retry(&claim, now, true, "defect", now).await.expect("the store"), "buried");
     assert!(assert_fault(&site, "buried").await.contains("defect"));
-    open.forget(place).await.expect("the store");
+    open.unbury(now).await.expect("the store");
+    work_off(&open, now).await;
     open.set(signpost::store::setting::NOT_JSON, &now.to_string()).await.expect("the store");
     open.set(signpost::store::setting::UNPROVEN, &now.to_string()).await.expect("the store");
     open.close().await;

@@ -121,6 +121,10 @@ fn what_is_wrong_is_refused_with_line_or_name() {
         ),
         ("[anwser]\nmode = \"reply\"\n", "signpost.toml:4: unknown key `anwser`"),
         ("[answer]\nmode = \"replay\"\n", "answer"),
+        (
+            "[[corpus.docsite]]\nurl = \"https://d.example.com\"\nbranch = \"x\"\n",
+            "signpost.toml:6: unknown key `corpus.docsite.branch`",
+        ),
         ("[sweep]\nevery = 5\n", "every"),
         ("[sweep]\nevery = \"often\"\n", "no duration"),
         ("[hook]\nprojects = true\n", "hook.public_url"),

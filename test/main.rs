@@ -38,4 +38,5 @@ mod thousand;
 mod traces;
 mod translation;
 mod trouble;
+mod unlucky;
 mod walk;

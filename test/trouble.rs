@@ -11,7 +11,7 @@ use signpost::store::queue::Place;
 
 use crate::app::on_both;
 use crate::gitlab::{Fault, World, hook};
-use crate::life::{API, BUG, BUG_MORE, HOW, HOW_MORE};
+use crate::life::{API, AUDIT, BUG, BUG_MORE, HOW, HOW_MORE};
 use crate::process::{Site, wait_for};
 
 const HOUR: Duration = Duration::from_secs(3600);
@@ -131,6 +131,17 @@ on_both! {
         assert_eq!(looked.first(), Some(&asked), "{looked:?}");
         assert!(old.iter().all(|iid| looked.contains(iid)), "{looked:?}");
         app.note_id(asked);
+    }
+}
+
+on_both! {
+    async fn a_site_description_that_is_no_text_stops_nothing(app: TestApp) {
+        app.gitlab.edit_file("acme/docs", "mkdocs.yml", "site_name: Acme\0site_url: https://docs.example.com/\n").await;
+        let asked = app.gap().await;
+        app.gitlab.edit_file("acme/docs", "docs/guide/audit.md", AUDIT).await;
+        app.drain().await;
+        app.note_id(asked);
+        assert_eq!(app.store().depth().await.expect("the queue").ready, 0, "nothing is tried again and again");
     }
 }
 

@@ -90,7 +90,7 @@ signpost.toml. JSON strings, numbers, booleans and arrays of strings are valid T
 */}}
 {{- define "signpost.toml" -}}
 {{- $config := deepCopy .Values.config -}}
-{{- $hook := dict "listen" "0.0.0.0:8080" -}}
+{{- $hook := merge (dict "listen" "0.0.0.0:8080") (default dict $config.hook) -}}
 {{- with include "signpost.publicUrl" . -}}{{- $_ := set $hook "public_url" . -}}{{- end -}}
 {{- $_ := set $config "hook" $hook -}}
 {{- $_ := set $config "admin" (dict "listen" "0.0.0.0:9090") -}}

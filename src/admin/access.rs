@@ -1,5 +1,6 @@
 //! Who may read the admin pages.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
@@ -101,7 +102,8 @@ fn names_loopback(headers: &HeaderMap) -> bool {
         Some((name, port)) if port.bytes().all(|b| b.is_ascii_digit()) => name,
         _ => host,
     };
-    matches!(name.to_ascii_lowercase().as_str(), "localhost" | "127.0.0.1" | "[::1]")
+    let address = name.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+    name.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())
 }
 
 #[cfg(test)]
@@ -144,7 +146,15 @@ mod tests {
     fn without_a_token_only_a_loopback_host_is_answered() {
         let access = access("127.0.0.1:9090", None);
         let passes = |host: &str| access.check("/gaps", &headers(header::HOST, host)).is_ok();
-        for right in ["localhost", "localhost:9090", "127.0.0.1:1", "[::1]:9090", "[::1]", "LOCALHOST:9"] {
+        for right in [
+            "localhost",
+            "localhost:9090",
+            "127.0.0.1:1",
+            "[::1]:9090",
+            "[::1]",
+            "LOCALHOST:9",
+            "127.8.0.2:80",
+        ] {
             assert!(passes(right), "{right}");
         }
         for wrong in ["rebound.example.com", "localhost.example.com", "127.0.0.1.example.com:9090", "", "::1"]

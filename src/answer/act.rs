@@ -3,7 +3,7 @@
 use sha2::{Digest, Sha256};
 
 use crate::answer::{Asking, Judgement, Walk, WalkError, label, standing};
-use crate::gitlab::{Posted, Role};
+use crate::gitlab::{Note, Posted, Role};
 use crate::prose::Question;
 use crate::reply::{Asked, Language, Marker, Reply, Says, Wording};
 use crate::store::question::{ISSUE, Record, State, Target};
@@ -24,22 +24,34 @@ pub(super) fn target(validated: &Validated) -> Target {
     }
 }
 
+/// What a record is about.
+pub(super) fn asked(record: &Record) -> Asked {
+    record.key.parse().map_or(Asked::Issue, Asked::Note)
+}
+
 fn hash_of(text: &str) -> String {
     Sha256::digest(text.as_bytes()).iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn wording(walk: &Walk<'_>, question: &Question) -> Wording {
+/// The configured language, or the one of what is quoted: never that of the question, whose words must not show in
+/// what is posted (R-KB-1b).
+fn wording(walk: &Walk<'_>, quoted: impl FnOnce() -> Language) -> Wording {
     let config = &walk.world.config;
-    let language =
-        Language::ALL.into_iter().find(|language| language.code() == config.answer.language).unwrap_or_else(
-            || Language::at(question.weigh(|w| Language::detect(&format!("{} {}", w.title, w.text)).index())),
-        );
-    Wording::new(language, config.gitlab.url.as_str())
+    let configured = Language::ALL.into_iter().find(|language| language.code() == config.answer.language);
+    Wording::new(configured.unwrap_or_else(quoted), config.gitlab.url.as_str())
 }
 
 /// The note that answers a question.
 pub(super) fn note(walk: &Walk<'_>, asking: &Asking, validated: &Validated) -> Reply {
-    Reply::citing(validated, &wording(walk, &asking.question), &Marker::of(asking.asked))
+    let wording = wording(walk, || Language::detect(validated.best().blob.text()));
+    Reply::citing(validated, &wording, &Marker::of(asking.asked))
+}
+
+/// The wording of what takes our note back: the language that the note is in.
+fn wording_of_note(walk: &Walk<'_>, id: u64) -> Wording {
+    let note = walk.thread.notes.iter().find(|note| note.id == id && note.ours);
+    let marker = note.and_then(|note| note.marker.as_ref());
+    wording(walk, || marker.map_or(Language::default(), Marker::language))
 }
 
 /// Posts the answer, or edits the one note that the question has. False when the thread changed meanwhile and
@@ -54,7 +66,7 @@ pub(super) async fn post_answer(
 ) -> Result<bool, WalkError> {
     let reply = note(walk, asking, validated);
     if let Some(id) = record.note_id {
-        if !still_served(walk, asking).await? {
+        if !still_served(walk, asking.asked, &asking.digest).await? {
             return Ok(false);
         }
         walk.world.gitlab.edit_note(walk.project.id, walk.claim.place.iid, id, &reply).await?;
@@ -92,7 +104,7 @@ async fn post(
     if world.store.posted_since(project, hour_ago).await? >= world.config.budget.per_project_hour {
         return Err(WalkError::Budget);
     }
-    if !still_served(walk, asking).await? {
+    if !still_served(walk, asking.asked, &asking.digest).await? {
         return Ok(None);
     }
     let posted = match discussion {
@@ -105,14 +117,14 @@ async fn post(
 }
 
 /// The last look before a write: the thread as it is this moment, and the lease.
-async fn still_served(walk: &mut Walk<'_>, asking: &Asking) -> Result<bool, WalkError> {
+async fn still_served(walk: &mut Walk<'_>, asked: Asked, digest: &str) -> Result<bool, WalkError> {
     let world = walk.world;
     let Some(issue) = world.gitlab.issue(walk.project.id, walk.claim.place.iid).await? else {
         walk.outcome = "gone";
         return Ok(false);
     };
-    let edited = asking.asked == Asked::Issue
-        && super::digest(&Question::new(&issue.title, &issue.description)) != asking.digest;
+    let edited =
+        asked == Asked::Issue && super::digest(&Question::new(&issue.title, &issue.description)) != digest;
     walk.thread.issue = issue;
     if let Some(why) = unserved_now(walk).await? {
         walk.outcome = why;
@@ -148,7 +160,7 @@ pub(super) async fn say_nothing_found(
     asking: &Asking,
     record: &mut Record,
 ) -> Result<(), WalkError> {
-    let reply = Reply::nothing_found(&wording(walk, &asking.question), &Marker::of(asking.asked));
+    let reply = Reply::nothing_found(&wording(walk, Language::default), &Marker::of(asking.asked));
     if let Some(posted) = post(walk, asking, asking.discussion.as_deref(), &reply).await? {
         remember_note(record, posted, walk.world.clock.now());
         // Saved at once: the label comes next and may fail.
@@ -161,12 +173,13 @@ pub(super) async fn say_nothing_found(
 /// changed meanwhile and nothing was done.
 pub(super) async fn outdate(
     walk: &mut Walk<'_>,
-    asking: &Asking,
+    asked: Asked,
+    digest: &str,
     record: &mut Record,
 ) -> Result<bool, WalkError> {
-    let reply = Reply::outdated(&wording(walk, &asking.question), &Marker::of(asking.asked));
     if let Some(id) = record.note_id {
-        if !still_served(walk, asking).await? {
+        let reply = Reply::outdated(&wording_of_note(walk, id), &Marker::of(asked));
+        if !still_served(walk, asked, digest).await? {
             return Ok(false);
         }
         walk.world.gitlab.edit_note(walk.project.id, walk.claim.place.iid, id, &reply).await?;
@@ -212,6 +225,7 @@ pub(super) async fn unlabel(walk: &mut Walk<'_>, mut record: Record) -> Result<(
         && let Some(label) = label::found(walk.world, walk.project.id).await?
     {
         walk.world.gitlab.remove_label(walk.project.id, walk.claim.place.iid, &label).await?;
+        walk.thread.issue.labels.take_off(&walk.world.label.name());
         walk.trail.act("unlabelled", None);
     }
     if record.labelled {
@@ -233,7 +247,8 @@ impl Walk<'_> {
         let mut adopted = Vec::new();
         for note in self.thread.notes.iter().filter(|n| n.ours) {
             let Some(marker) = &note.marker else { continue };
-            let key = match marker.asked() {
+            let asked = self.asked_here(note, marker.asked());
+            let key = match asked {
                 Asked::Issue => ISSUE.to_owned(),
                 Asked::Note(id) => id.to_string(),
             };
@@ -241,7 +256,7 @@ impl Walk<'_> {
             if known.is_some_and(|r| r.note_id.is_some()) {
                 continue;
             }
-            let (asker, asked_at) = match marker.asked() {
+            let (asker, asked_at) = match asked {
                 Asked::Issue => (self.thread.issue.author_id, self.thread.issue.created_at),
                 Asked::Note(id) => {
                     let Some(asker) = self.thread.notes.iter().find(|n| n.id == id) else { continue };
@@ -284,6 +299,20 @@ impl Walk<'_> {
         Ok(())
     }
 
+    /// What a note of ours is about in this thread. Where the issue was moved or cloned its comments have new ids: then the
+    /// last call before it in its discussion.
+    fn asked_here(&self, ours: &Note, asked: Asked) -> Asked {
+        let Asked::Note(id) = asked else { return asked };
+        let notes = &self.thread.notes;
+        let before = notes.iter().rev().find(|note| {
+            note.discussion_id == ours.discussion_id && note.id < ours.id && note.body.mentions(&self.me)
+        });
+        match before {
+            Some(before) if notes.iter().all(|note| note.id != id) => Asked::Note(before.id),
+            _ => asked,
+        }
+    }
+
     /// A note that a human deleted is never posted again.
     pub(super) async fn notice_deleted_notes(&mut self) -> Result<(), WalkError> {
         if !self.thread.own_notes_known {
@@ -297,6 +326,11 @@ impl Walk<'_> {
             .cloned()
             .collect();
         for mut record in gone {
+            // Pages shift while they are read: a note that slipped through is asked for by its own address.
+            let Some(id) = record.note_id else { continue };
+            if self.world.gitlab.our_note(self.project.id, self.claim.place.iid, id).await?.is_some() {
+                continue;
+            }
             record.state = State::Deleted;
             record.undone = true;
             record.decided_at = self.now();
@@ -348,9 +382,8 @@ impl Walk<'_> {
                 Record::new(self.place(), ISSUE, asking.asker, asking.asked_at, asking.digest.clone(), now)
             });
             if record.state == State::Answered {
-                // The human's word against the answer: this passage is not offered again.
-                record.gap_kind = Some("wrong-answer".to_owned());
-                record.undone = true;
+                // The human's word against the answer.
+                record.reject();
             }
             record.state = State::Gap;
             record.labelled = true;
@@ -395,19 +428,27 @@ impl Walk<'_> {
         if self.observing() {
             return Ok(());
         }
-        let asking = match record.key.parse::<u64>() {
-            Ok(id) => self.thread.notes.iter().find(|n| n.id == id).map(|n| self.note_asking(n)),
-            Err(_) => Some(self.issue_asking()),
+        let asked = asked(&record);
+        // Who asked may have taken the comment away; what answered it is wrong all the same.
+        let asking = match asked {
+            Asked::Issue => Some(self.issue_asking()),
+            Asked::Note(id) => self.thread.notes.iter().find(|n| n.id == id).map(|n| self.note_asking(n)),
         };
-        let Some(asking) = asking else { return Ok(()) };
-        let reply = Reply::withdrawn(&wording(self, &asking.question), &Marker::of(asking.asked));
+        let digest = asking.as_ref().map_or("", |asking| asking.digest.as_str());
+        if !still_served(self, asked, digest).await? {
+            return Ok(());
+        }
+        let reply = Reply::withdrawn(&wording_of_note(self, note), &Marker::of(asked));
         self.world.gitlab.edit_note(self.project.id, self.claim.place.iid, note, &reply).await?;
         self.trail.act("withdrawn", Some(note));
         self.outcome = "withdrawn";
-        record.state = State::Gap;
-        record.gap_kind = Some("wrong-answer".to_owned());
-        record.undone = true;
+        record.reject();
         record.decided_at = self.now();
+        let Some(asking) = asking else {
+            record.state = State::Silent;
+            return self.save(record).await;
+        };
+        record.state = State::Gap;
         record.fingerprint = Some(crate::search::Fingerprint::of(&asking.question).to_bytes());
         self.save(record.clone()).await?;
         label(self, record).await

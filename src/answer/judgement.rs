@@ -31,8 +31,9 @@ use crate::target::{Admitted, Blob, Project, ProjectId, Validated};
 const FOUND: usize = 10;
 /// Sections of one referenced file that are read, when the reference names no lines and no heading.
 const PER_FILE: usize = 6;
-/// Candidates that are judged.
+/// Candidates that are judged, and those of them that a thread's trail keeps.
 const JUDGED: usize = 32;
+const KEPT: usize = 12;
 /// Likeness from which a closed issue's signposts count.
 const ALIKE: f32 = 0.35;
 /// Closed issues that are compared, and those whose signposts are taken.
@@ -43,8 +44,10 @@ const SIMILAR: usize = 5;
 pub struct Judgement {
     /// The answer, when one covers the question.
     pub answer: Option<Validated>,
-    /// Whether it asks how to use or understand the software.
-    pub is_question: bool,
+    /// Whether it asks how to use or understand the software, so that what covers it is an answer.
+    pub asks: bool,
+    /// Whether it does so clearly enough for a label where nothing covers it.
+    pub is_gap: bool,
     /// The kind of gap it is, when there is no answer.
     pub gap_kind: &'static str,
     /// The nearest page.
@@ -122,7 +125,8 @@ pub(super) async fn put(walk: &mut Walk<'_>, asking: &Asking) -> Result<Judgemen
     let kind = if always { 1.0 } else { gate };
     let mut judgement = Judgement {
         answer: None,
-        is_question: gate >= policy.label,
+        asks: gate >= policy.question,
+        is_gap: gate >= policy.label,
         gap_kind: "missing",
         near: None,
         fingerprint: Fingerprint::of(&asking.question).to_bytes(),
@@ -155,16 +159,24 @@ pub(super) async fn put(walk: &mut Walk<'_>, asking: &Asking) -> Result<Judgemen
         _ if threads_only => "thread-only",
         _ => "missing",
     };
+    // Too unlikely; or likely, and behind what is cited; or cited, if it still stood there.
+    let fell = |j: &Judged| match &decision {
+        Decision::Answer(keys) if keys.contains(&j.key) => outcome.is_none().then_some("changed"),
+        Decision::Answer(_) if j.probability >= policy.agree => Some("rank"),
+        _ => Some("cover"),
+    };
     judgement.entry = json!({
         "question": asking.key,
         "gate": gate,
         "score": judgement.best,
         "threshold": (f64::from(policy.cover) * 1000.0).round() / 1000.0,
-        "decision": if outcome.is_some() { "answer" } else if judgement.is_question || mention { "gap" } else { "silent" },
+        "decision": if outcome.is_some() { "answer" } else if judgement.is_gap { "gap" } else { "silent" },
         "references": resolved.iter().map(trail_of_reference).collect::<Vec<_>>(),
-        "candidates": judged.iter().take(12).map(|j| trail_of_candidate(&sources[j.key as usize], j, &policy)).collect::<Vec<_>>(),
+        "candidates": judged.iter().map(|j| trail_of_candidate(&sources[j.key as usize], j, fell(j))).collect::<Vec<_>>(),
     });
-    walk.trail.question(judgement.entry.clone());
+    let mut kept = judgement.entry.clone();
+    kept["candidates"].as_array_mut().into_iter().for_each(|candidates| candidates.truncate(KEPT));
+    walk.trail.question(kept);
     if let Some((validated, key)) = outcome {
         judgement.discussion = sources[key as usize].discussion.clone();
         judgement.answer = Some(validated);
@@ -616,7 +628,7 @@ fn trail_of_reference(r: &Resolution) -> Value {
     json!({ "kind": r.kind, "hash": r.hash, "fell": r.fell, "targets": targets })
 }
 
-fn trail_of_candidate(source: &Source, judged: &Judged, policy: &Policy) -> Value {
+fn trail_of_candidate(source: &Source, judged: &Judged, fell: Option<&'static str>) -> Value {
     json!({
         "from": source.from,
         "project": source.project,
@@ -629,7 +641,7 @@ fn trail_of_candidate(source: &Source, judged: &Judged, policy: &Policy) -> Valu
         "lexical": judged.lexical,
         "coverage": judged.coverage,
         "votes": judged.votes,
-        "fell": (judged.probability < policy.quote).then_some("cover"),
+        "fell": fell,
     })
 }
 

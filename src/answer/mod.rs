@@ -10,7 +10,8 @@ mod standing;
 mod trail;
 mod translation;
 
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use sha2::{Digest, Sha256};
@@ -68,6 +69,8 @@ pub struct World {
     pub own: OwnIds,
     /// The name that the gap label has now.
     pub label: LabelName,
+    /// Threads that were asked for because they quote what they must not quote any more.
+    pub withdrawn: Arc<Mutex<HashSet<Place>>>,
 }
 
 /// Why a walk did not come to an end.
@@ -161,6 +164,7 @@ pub async fn look(world: &World, claim: &Claim) -> Result<Outcome, WalkError> {
     }
     let me = world.gitlab.user().await?;
     world.own.add(me.id);
+    let thread = standing::without_bots(world, &project, thread).await?;
     let mut walk = Walk {
         world,
         claim,
@@ -185,8 +189,12 @@ pub async fn look(world: &World, claim: &Claim) -> Result<Outcome, WalkError> {
 }
 
 impl World {
-    /// Drops everything that is kept about a thread.
+    /// Drops everything that is kept about a thread. What was decided on once is no new question when the thread comes
+    /// back: nobody would know any more what people undid there.
     async fn forget(&self, place: Place, why: Outcome) -> Result<Outcome, WalkError> {
+        if !self.store.questions(place).await?.is_empty() {
+            self.store.forgotten(place, self.clock.now()).await?;
+        }
         self.store.forget_questions(place).await?;
         self.store.forget_signposts(place).await?;
         self.store.forget_trail(place).await?;
@@ -204,10 +212,18 @@ impl World {
             && self.store.repositories_waiting().await? == 0
             && self.store.sections_without_vector(1).await?.iter().all(|row| row.kind == "code");
         if ready {
-            self.library.follow(&self.store).await?;
+            self.follow().await?;
             self.store.set(CORPUS_READY, "1").await?;
         }
         Ok(ready)
+    }
+
+    /// Brings the index, and the table of documentation sites, to what the database holds, whichever replica read it.
+    pub async fn follow(&self) -> Result<(), WalkError> {
+        if self.library.follow(&self.store).await? {
+            self.refresh_docsites().await?;
+        }
+        Ok(())
     }
 
     /// Whether what was asked at that time is older than the bot answers.
@@ -308,11 +324,19 @@ impl Walk<'_> {
     /// Whether the issue was announced as new, and is not older than the bot answers.
     fn is_new(&mut self) -> bool {
         let Some(opened_at) = self.claim.opened_at else { return false };
+        if self.was_forgotten(opened_at) {
+            return false;
+        }
         let late = self.world.is_late(opened_at);
         if late {
             self.outcome = "too_old";
         }
         !late
+    }
+
+    /// Whether what was known of this moment was dropped since.
+    fn was_forgotten(&self, at: Millis) -> bool {
+        self.claim.forgotten_at.is_some_and(|forgotten| at <= forgotten)
     }
 
     fn issue_asking(&self) -> Asking {
@@ -338,7 +362,8 @@ impl Walk<'_> {
             // before the bot came was not said to it. What it did take up lives on like the issue's own question.
             let announced = self.claim.since_note.is_some_and(|first| note.id >= first);
             let late = self.world.is_late(note.updated_at) || note.updated_at < birth - CLOCKS;
-            let old = late && !announced && self.record(&note.id.to_string()).is_none();
+            let passed = (late && !announced) || self.was_forgotten(note.created_at);
+            let old = passed && self.record(&note.id.to_string()).is_none();
             if note.body.mentions(&self.me) && !old {
                 asking.push(self.note_asking(note));
             }
@@ -347,14 +372,14 @@ impl Walk<'_> {
         for asking in asking {
             let record = self.record(&asking.key).cloned();
             let settled = match &record {
+                Some(known) if known.digest == asking.digest && self.world.stays_silent(known) => true,
                 Some(known) if known.digest == asking.digest && !known.is_open() => {
                     !self.target_changed(known).await?
                 }
                 _ => false,
             };
-            let by_bot = !settled && self.world.gitlab.is_bot(asking.asker).await?;
             let over = record.as_ref().is_some_and(|r| matches!(r.state, State::Deleted | State::Dismissed));
-            if settled || by_bot || over {
+            if settled || over {
                 continue;
             }
             if record.is_none() && self.is_talkative(asking.asker) {
@@ -366,16 +391,25 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// A comment that was deleted, or names the bot no more, is no gap any longer.
+    /// A comment that was deleted, or names the bot no more, is no gap any longer. What answered it stays, unless it no
+    /// longer holds.
     async fn let_go_of_unasked(&mut self, asking: &[Asking]) -> Result<(), WalkError> {
-        if !self.thread.own_notes_known {
+        if self.thread.truncated {
             return Ok(());
         }
         let unasked = |r: &&Record| {
-            r.state == State::Gap && r.key != ISSUE && asking.iter().all(|asking| asking.key != r.key)
+            let open = matches!(r.state, State::Gap | State::Answered);
+            open && r.key != ISSUE && asking.iter().all(|asking| asking.key != r.key)
         };
         let gone: Vec<Record> = self.records.iter().filter(unasked).cloned().collect();
         for mut record in gone {
+            if record.state == State::Answered {
+                let asked = act::asked(&record);
+                let over = !self.observing() && self.target_changed(&record).await?;
+                if !over || !act::outdate(self, asked, "", &mut record).await? {
+                    continue;
+                }
+            }
             record.state = State::Silent;
             record.gap_kind = None;
             record.fingerprint = None;
@@ -418,7 +452,7 @@ impl Walk<'_> {
             None => Some(self.world.store.last_change().await?),
             Some(_) => None,
         };
-        self.world.library.follow(&self.world.store).await?;
+        self.world.follow().await?;
         let judgement = judgement::put(self, &asking).await?;
         let now = self.now();
         let mut record = before.unwrap_or_else(|| {
@@ -428,16 +462,15 @@ impl Walk<'_> {
         record.judged_at = now;
         record.votes = self.thread.issue.upvotes as i64;
         record.score = judgement.score();
-        record.fingerprint = judgement.is_question.then(|| judgement.fingerprint.clone());
+        record.fingerprint = judgement.asks.then(|| judgement.fingerprint.clone());
         if edited && record.state == State::Dismissed {
             // Another question than the one that was dismissed.
             record.state = State::Silent;
         }
-        let mention = asking.asked != Asked::Issue;
-        let wanted = mention || judgement.is_question || self.world.config.answer.when == When::Always;
+        let wanted = judgement.asks || self.world.config.answer.when == When::Always;
         match judgement.answer {
             Some(ref validated) if wanted => self.answered(&asking, record, validated, &judgement).await,
-            _ if mention || judgement.is_question => {
+            _ if judgement.is_gap => {
                 self.unanswered(&asking, record, &judgement).await?;
                 if let Some(seen) = seen
                     && self.world.store.last_change().await? != seen
@@ -458,7 +491,7 @@ impl Walk<'_> {
             record.judged_at = self.now();
             if let Some(mut asking) = self.asking_of(&record) {
                 asking.decreed = true;
-                self.world.library.follow(&self.world.store).await?;
+                self.world.follow().await?;
                 let judgement = judgement::put(self, &asking).await?;
                 record.near = judgement.near.clone();
                 record.score = judgement.score();
@@ -499,9 +532,7 @@ impl Walk<'_> {
             return self.save(record).await;
         }
         // What a human called wrong is not posted again; another passage, or a changed one, may be.
-        let rejected = record.gap_kind.as_deref() == Some("wrong-answer")
-            && record.target.as_ref().is_some_and(|t| t.same_words(&target));
-        if rejected {
+        if record.has_rejected(&target) {
             return self.unanswered(asking, record, judgement).await;
         }
         if self.observing() {
@@ -547,7 +578,9 @@ impl Walk<'_> {
             record.gap_kind = None;
             return self.save(record).await;
         }
-        if record.state == State::Answered && !act::outdate(self, asking, &mut record).await? {
+        if record.state == State::Answered
+            && !act::outdate(self, asking.asked, &asking.digest, &mut record).await?
+        {
             return Ok(());
         }
         if asking.asked != Asked::Issue && record.note_id.is_none() && !self.breaker_open().await? {
@@ -568,7 +601,7 @@ impl Walk<'_> {
     async fn not_a_question(&mut self, mut record: Record) -> Result<(), WalkError> {
         if record.state == State::Answered && !self.observing() {
             let asking = self.issue_asking();
-            if !act::outdate(self, &asking, &mut record).await? {
+            if !act::outdate(self, asking.asked, &asking.digest, &mut record).await? {
                 return Ok(());
             }
         }
@@ -608,7 +641,10 @@ pub async fn remember(world: &World, project: u64, iid: u64) -> Result<bool, Wal
     }
     let Some(thread) = world.gitlab.thread(project.id, iid).await? else { return Ok(false) };
     match standing::unserved(world, &thread).await? {
-        Some("closed") => standing::remember(world, &project, &thread).await,
+        Some("closed") => {
+            let thread = standing::without_bots(world, &project, thread).await?;
+            standing::remember(world, &project, &thread).await
+        }
         _ => Ok(false),
     }
 }
@@ -635,11 +671,13 @@ pub async fn explain(world: &World, place: Place) -> Result<serde_json::Value, W
         wanted_at: now,
         opened_at: None,
         since_note: None,
+        forgotten_at: None,
         attempts: 0,
         first_failed_at: None,
         owner: String::new(),
     };
     let me = world.gitlab.user().await?.username.clone();
+    let thread = standing::without_bots(world, &project, thread).await?;
     let records = world.store.questions(place).await?;
     let mut walk = Walk {
         world,

@@ -1,9 +1,10 @@
 //! Whether a thread is served at all, and what is kept of one that is not.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::answer::{Outcome, WalkError, World, judgement};
-use crate::gitlab::Thread;
+use crate::gitlab::{Note, Thread};
 use crate::prose::Question;
 use crate::search::Fingerprint;
 use crate::target::Project;
@@ -20,19 +21,42 @@ pub(super) async fn unserved(world: &World, thread: &Thread) -> Result<Option<Ou
         Some("other_type")
     } else if issue.labels.has(&world.config.answer.off_label) {
         Some("opted_out")
-    } else if !issue.open {
-        Some("closed")
-    } else if issue.locked {
-        Some("locked")
     } else if world.own.contains(issue.author_id) || world.gitlab.is_bot(issue.author_id).await? {
         Some("bot")
+    } else if issue.locked {
+        Some("locked")
+    } else if !issue.open {
+        Some("closed")
     } else {
         None
     })
 }
 
-/// What is kept of a thread that gets nothing: of a closed one where it pointed, of a locked one what was
-/// decided, of all others nothing.
+/// The thread without what other bots wrote into it: where they point, nobody pointed. Only of who points or calls is
+/// GitLab asked.
+pub(super) async fn without_bots(
+    world: &World,
+    project: &Project,
+    mut thread: Thread,
+) -> Result<Thread, WalkError> {
+    let me = &world.gitlab.user().await?.username;
+    let context = world.context(project);
+    let heard = |note: &&Note| {
+        let points = context.as_ref().is_some_and(|c| {
+            !note.body.references_up_to(c, 1).is_empty() || note.body.thread_only_signposts(c)
+        });
+        !note.ours && !note.system && !note.internal && (points || note.body.mentions(me))
+    };
+    let authors: BTreeSet<u64> = thread.notes.iter().filter(heard).map(|note| note.author_id).collect();
+    for author in authors {
+        if world.gitlab.is_bot(author).await? {
+            thread.notes.retain(|note| note.ours || note.author_id != author);
+        }
+    }
+    Ok(thread)
+}
+
+/// What is kept of a thread that gets nothing: of a closed one where it pointed, of all others nothing.
 pub(super) async fn leave(
     world: &World,
     project: &Arc<Project>,
@@ -45,7 +69,6 @@ pub(super) async fn leave(
             remember(world, project, thread).await?;
             Ok(why)
         }
-        "locked" => Ok(why),
         _ => world.forget(place, why).await,
     }
 }

@@ -112,6 +112,7 @@ fn load(args: &Args) -> anyhow::Result<Vec<Set>> {
             dense: !args.lexical && !args.shortlist,
         };
         let local = Local::index(folder, judge.clone(), how)?;
+        anyhow::ensure!(!local.places.is_empty(), "there is no section in {}", corpus.display());
         sets.push(Set { name: corpus.display().to_string(), local, names, cases: cases::read(cases)? });
         if let Some(cache) = &cache {
             cache.save()?;

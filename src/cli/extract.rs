@@ -32,6 +32,9 @@ pub struct Args {
     /// Run the cases in this file (one JSON object a line) instead of reading a text from standard input.
     #[arg(long, value_name = "FILE", conflicts_with = "project")]
     cases: Option<PathBuf>,
+    /// Accepted as everywhere: references are JSON in any case.
+    #[arg(long, hide = true)]
+    json: bool,
 }
 
 /// Runs the command.

@@ -26,7 +26,7 @@ pub struct Local {
     pub folder: Folder,
     judge: Judge,
     index: Index,
-    places: Vec<(usize, usize)>,
+    pub(super) places: Vec<(usize, usize)>,
 }
 
 /// Lexical hits that get vectors where the folder was not embedded as a whole.
@@ -68,7 +68,6 @@ impl Local {
                 passages.extend(ranges.into_iter().map(|range| (title.clone(), &file.text[range])));
             }
         }
-        anyhow::ensure!(!places.is_empty(), "no section in this folder");
         let wanted: Vec<usize> = if how.dense {
             spans.iter().flat_map(|span| span.clone().take(VECTORS_MAX)).collect()
         } else {

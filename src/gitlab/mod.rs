@@ -26,7 +26,8 @@ mod thread;
 mod wire;
 mod write;
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
 
 use secrecy::SecretString;
 use tokio::sync::OnceCell;
@@ -54,6 +55,8 @@ pub struct GitLab {
     http: Arc<http::Http>,
     me: Arc<OnceCell<User>>,
     former: Arc<[UserId]>,
+    /// Whether a user belongs to a token: that never changes.
+    bots: Arc<Mutex<HashMap<UserId, bool>>>,
 }
 
 impl GitLab {
@@ -62,7 +65,7 @@ impl GitLab {
     /// on a loopback address), or carries a user or a query.
     pub fn new(url: &Url, token: SecretString, clock: Clock) -> Result<GitLab, Error> {
         let http = Arc::new(http::Http::new(url, token, clock)?);
-        Ok(GitLab { http, me: Arc::new(OnceCell::new()), former: Arc::new([]) })
+        Ok(GitLab { http, me: Arc::new(OnceCell::new()), former: Arc::new([]), bots: Arc::default() })
     }
 
     /// The same client, which also recognises notes of these earlier bot users as its own: a new token may come

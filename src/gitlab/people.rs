@@ -100,6 +100,9 @@ impl Role {
     }
 }
 
+/// So many users are remembered as bots or not.
+const USERS: usize = 10_000;
+
 impl GitLab {
     /// The user of our token. Asked once; a failure is not remembered.
     pub async fn user(&self) -> Result<&User, Error> {
@@ -124,9 +127,20 @@ impl GitLab {
         Ok(row.map(|row| User { id: row.id, username: row.username, bot: row.bot }))
     }
 
-    /// Whether the user belongs to a token; a deleted user does not.
+    /// Whether the user belongs to a token; a deleted user does not. Asked once for each of the last users.
     pub async fn is_bot(&self, id: UserId) -> Result<bool, Error> {
-        Ok(self.user_by_id(id).await?.is_some_and(|user| user.bot))
+        let known = self.bots.lock().ok().and_then(|bots| bots.get(&id).copied());
+        if let Some(bot) = known {
+            return Ok(bot);
+        }
+        let Some(user) = self.user_by_id(id).await? else { return Ok(false) };
+        if let Ok(mut bots) = self.bots.lock() {
+            if bots.len() >= USERS {
+                bots.clear();
+            }
+            bots.insert(id, user.bot);
+        }
+        Ok(user.bot)
     }
 
     /// What our token says about itself; `None` where the instance does not tell (tokens of other kinds).

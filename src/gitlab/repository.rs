@@ -23,7 +23,7 @@ const LFS: &str = "version https://git-lfs.github.com/spec/";
 /// Files in a comparison from which on GitLab may have left some out (its `diff_max_files`).
 const COMPARED: usize = 1000;
 /// Pages of a folder that are looked through for one file.
-const FOLDER_PAGES: usize = 20;
+const FOLDER_PAGES: usize = 200;
 /// Bytes of a blob that is compared with a note: what is quoted is never larger.
 const VERIFIED: usize = 4 << 20;
 

@@ -17,7 +17,7 @@ use crate::prose::question::Number;
 use crate::reply::Marker;
 use crate::target::ProjectId;
 
-/// Notes of others that are kept; our own are kept however many there are.
+/// Notes of people that are kept, the newest; our own are kept however many there are.
 const NOTES: usize = 500;
 /// Pages of discussions that are read; GitLab allows 5,000 notes on an issue.
 const PAGES: usize = 60;
@@ -32,6 +32,11 @@ impl Labels {
     /// Whether a label of exactly this name is there.
     pub fn has(&self, name: &str) -> bool {
         self.0.iter().any(|label| label == name)
+    }
+
+    /// Takes the label of exactly this name off.
+    pub fn take_off(&mut self, name: &str) {
+        self.0.retain(|label| label != name);
     }
 
     /// Lends the names to a measure and returns its numbers: evidence for the question gate.
@@ -211,23 +216,25 @@ impl Note {
     }
 }
 
-/// Notes as they are read, within bounds.
+/// Notes as they are read, within bounds: what GitLab wrote is left out.
+#[derive(Default)]
 struct Gathered {
     notes: Vec<Note>,
-    foreign: usize,
     truncated: bool,
 }
 
 impl Gathered {
-    fn take(&mut self, discussion: DiscussionRow, ours: &[UserId]) {
-        for row in discussion.notes {
-            let note = Note::from_row(row, &discussion.id, discussion.individual_note, ours);
-            if note.ours || self.foreign < NOTES {
-                self.foreign += usize::from(!note.ours);
-                self.notes.push(note);
-            } else {
-                self.truncated = true;
-            }
+    fn take(&mut self, page: Vec<DiscussionRow>, ours: &[UserId]) {
+        for discussion in page {
+            let DiscussionRow { id, individual_note, notes } = discussion;
+            let notes = notes.into_iter().map(|row| Note::from_row(row, &id, individual_note, ours));
+            self.notes.extend(notes.filter(|note| note.ours || !note.system));
+        }
+        let mut ids: Vec<u64> = self.notes.iter().filter(|note| !note.ours).map(|note| note.id).collect();
+        if ids.len() > NOTES {
+            ids.sort_unstable_by(|a, b| b.cmp(a));
+            self.notes.retain(|note| note.ours || note.id >= ids[NOTES - 1]);
+            self.truncated = true;
         }
     }
 }
@@ -248,11 +255,11 @@ impl GitLab {
         let Some(issue) = self.issue(project, iid).await? else { return Ok(None) };
         let endpoint = Own::get(format!("projects/{project}/issues/{iid}/discussions"));
         let mut pages = self.http.pages::<DiscussionRow>(&endpoint)?;
-        let mut gathered = Gathered { notes: Vec::new(), foreign: 0, truncated: false };
+        let mut gathered = Gathered::default();
         let mut own_notes_known = false;
         for _ in 0..PAGES {
             match pages.next().await {
-                Ok(Some(page)) => page.into_iter().for_each(|discussion| gathered.take(discussion, &ours)),
+                Ok(Some(page)) => gathered.take(page, &ours),
                 Ok(None) => {
                     own_notes_known = true;
                     break;
@@ -324,8 +331,8 @@ mod tests {
 
     fn notes(json: &str) -> Vec<Note> {
         let row: DiscussionRow = serde_json::from_str(json).expect("tolerant");
-        let mut gathered = Gathered { notes: Vec::new(), foreign: 0, truncated: false };
-        gathered.take(row, &[42]);
+        let mut gathered = Gathered::default();
+        gathered.take(vec![row], &[42]);
         gathered.notes
     }
 
@@ -353,16 +360,17 @@ mod tests {
     }
 
     #[test]
-    fn notes_are_bounded_but_our_own_are_never_lost() {
-        let mut gathered = Gathered { notes: Vec::new(), foreign: 0, truncated: false };
+    fn the_newest_notes_are_kept_and_our_own_are_never_lost() {
+        let mut gathered = Gathered::default();
         for id in 0..600 {
-            let author = if id == 599 { 42 } else { 9 };
+            let author = if id == 0 { 42 } else { 9 };
             let json =
                 format!(r#"{{"id":"ab","notes":[{{"id":{id},"author":{{"id":{author}}},"body":"x"}}]}}"#);
-            gathered.take(serde_json::from_str(&json).expect("tolerant"), &[42]);
+            gathered.take(vec![serde_json::from_str(&json).expect("tolerant")], &[42]);
         }
-        assert_eq!(gathered.notes.len(), NOTES + 1);
-        assert!(gathered.truncated && gathered.notes.last().is_some_and(|note| note.ours));
+        let ids: Vec<u64> = gathered.notes.iter().map(|note| note.id).collect();
+        assert!(gathered.truncated && gathered.notes[0].ours);
+        assert_eq!((ids.len(), ids[1], ids[NOTES]), (NOTES + 1, 100, 599));
     }
 
     #[test]

@@ -53,10 +53,12 @@ impl Question {
     /// its first sentence as title, as an issue would have it.
     pub fn called(text: &Prose, username: &str) -> Question {
         let call = format!("@{}", username.to_ascii_lowercase());
-        let mut rest = text.0.clone();
-        while let Some(at) = rest.to_ascii_lowercase().find(&call) {
-            rest.replace_range(at..at + call.len(), "");
+        let (lower, mut rest, mut from) = (text.0.to_ascii_lowercase(), String::new(), 0);
+        for (at, _) in lower.match_indices(&call) {
+            rest.push_str(&text.0[from..at]);
+            from = at + call.len();
         }
+        rest.push_str(&text.0[from..]);
         let rest = rest.trim();
         let end = rest.find(['?', '\n']).map_or(0, |at| at + 1);
         let (title, text) = rest.split_at(if end <= TITLE_MAX { end } else { 0 });
@@ -88,5 +90,8 @@ mod tests {
         assert_eq!(parts("@way-post"), of("", ""));
         let long = format!("{}?", "ä".repeat(200));
         assert_eq!(parts(&long), of("", &long));
+        // As long as a comment can be: it must not take minutes.
+        let calls = format!("{} how?", "@way-post ".repeat(100_000));
+        assert_eq!(parts(&calls), of("how?", ""));
     }
 }

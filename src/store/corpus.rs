@@ -133,6 +133,10 @@ const SAVE_SECTION: &str = "
                          first_byte, last_byte, body, vector)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
 const CHANGED: &str = "INSERT INTO change (project_id, path, at) VALUES ($1, $2, $3)";
+const UNASKED: &str = "INSERT INTO unasked (project_id, path) VALUES ($1, $2) ON CONFLICT DO NOTHING";
+const UNASKED_PATHS: &str = "SELECT path FROM unasked WHERE project_id = $1 ORDER BY path";
+const ASKED: &str = "DELETE FROM unasked WHERE project_id = $1 AND path = $2";
+const FORGET_UNASKED: &str = "DELETE FROM unasked WHERE project_id = $1";
 const CHANGES: &str = "SELECT seq, project_id, path, at FROM change WHERE seq > $1 ORDER BY seq LIMIT 1000";
 const LAST_CHANGE: &str = "SELECT COALESCE(MAX(seq), 0) FROM change";
 const PRUNE_CHANGES: &str = "DELETE FROM change WHERE at < $1";
@@ -149,7 +153,8 @@ const SECTION: &str = concat!(section_columns!(), "WHERE id = $1");
 const SECTIONS_OF_PROJECT: &str = concat!(section_columns!(), "WHERE project_id = $1 ORDER BY path, ordinal");
 const WITHOUT_VECTOR: &str =
     concat!(section_columns!(), "WHERE vector IS NULL ORDER BY kind DESC, id LIMIT $1");
-const SET_VECTOR: &str = "UPDATE section SET vector = $2 WHERE id = $1";
+/// Only where the section still says what the vector was made of: a push may have come meanwhile.
+const SET_VECTOR: &str = "UPDATE section SET vector = $2 WHERE id = $1 AND body = $3 AND headings = $4";
 const SIZE: &str = "
     SELECT (SELECT COUNT(*) FROM project WHERE refusal IS NULL), (SELECT COUNT(*) FROM project WHERE refusal IS NOT NULL),
            (SELECT COUNT(*) FROM file WHERE skipped IS NULL), (SELECT COUNT(*) FROM file WHERE skipped IS NOT NULL),
@@ -337,6 +342,7 @@ impl Store {
                     sqlx::query(statement).bind(id).execute(&mut *tx).await?;
                 }
             }
+            sqlx::query(FORGET_UNASKED).bind(id).execute(&mut *tx).await?;
             sqlx::query(FORGET_DOCSITES).bind(id).execute(&mut *tx).await?;
             sqlx::query(FORGET_HEAD).bind(id).execute(&mut *tx).await?;
             if row {
@@ -413,6 +419,7 @@ impl Store {
                     .execute(&mut *tx).await?;
             }
             sqlx::query(CHANGED).bind(id).bind(&file.path).bind(now).execute(&mut *tx).await?;
+            sqlx::query(UNASKED).bind(id).bind(&file.path).execute(&mut *tx).await?;
         });
         Ok(())
     }
@@ -426,7 +433,32 @@ impl Store {
         transaction!(self, tx => {
             sqlx::query(FORGET_FILE_SECTIONS).bind(id).bind(path).execute(&mut *tx).await?;
             sqlx::query(FORGET_FILE).bind(id).bind(path).execute(&mut *tx).await?;
+            sqlx::query(FORGET_DOCSITE).bind(id).bind(path).execute(&mut *tx).await?;
             sqlx::query(CHANGED).bind(id).bind(path).bind(now).execute(&mut *tx).await?;
+            sqlx::query(UNASKED).bind(id).bind(path).execute(&mut *tx).await?;
+        });
+        Ok(())
+    }
+
+    /// Files of a project that came, changed or went, and about which the open questions were not asked since.
+    ///
+    /// # Errors
+    /// The database.
+    pub async fn unasked(&self, project: ProjectId) -> Result<Vec<String>> {
+        let rows: Vec<(String,)> =
+            read!(self, pool => sqlx::query_as(UNASKED_PATHS).bind(project as i64).fetch_all(pool).await?);
+        Ok(rows.into_iter().map(|(path,)| path).collect())
+    }
+
+    /// The open questions were asked about these files.
+    ///
+    /// # Errors
+    /// The database.
+    pub async fn asked(&self, project: ProjectId, paths: &[String]) -> Result<()> {
+        transaction!(self, tx => {
+            for path in paths {
+                sqlx::query(ASKED).bind(project as i64).bind(path).execute(&mut *tx).await?;
+            }
         });
         Ok(())
     }
@@ -485,17 +517,15 @@ impl Store {
     ///
     /// # Errors
     /// The database.
-    pub async fn save_vectors(
-        &self,
-        vectors: &[(u64, ProjectId, String, Vec<u8>)],
-        now: Millis,
-    ) -> Result<()> {
-        let mut files: Vec<(ProjectId, &str)> = vectors.iter().map(|v| (v.1, v.2.as_str())).collect();
+    pub async fn save_vectors(&self, vectors: &[(SectionRow, Vec<u8>)], now: Millis) -> Result<()> {
+        let mut files: Vec<(ProjectId, &str)> =
+            vectors.iter().map(|(row, _)| (row.project, row.path.as_str())).collect();
         files.sort_unstable();
         files.dedup();
         transaction!(self, tx => {
-            for (id, _, _, vector) in vectors {
-                sqlx::query(SET_VECTOR).bind(*id as i64).bind(vector.as_slice()).execute(&mut *tx).await?;
+            for (row, vector) in vectors {
+                sqlx::query(SET_VECTOR).bind(row.id as i64).bind(vector.as_slice()).bind(&row.body)
+                    .bind(serde_json::json!(row.headings).to_string()).execute(&mut *tx).await?;
             }
             for (project, path) in files {
                 sqlx::query(CHANGED).bind(project as i64).bind(path).bind(now).execute(&mut *tx).await?;

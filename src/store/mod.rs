@@ -109,6 +109,18 @@ const MIGRATIONS: &[(i64, &str, &str, &str)] = &[
         include_str!("../../migrations/sqlite/0004_vectors.sql"),
         include_str!("../../migrations/postgres/0004_vectors.sql"),
     ),
+    (
+        5,
+        "unasked",
+        include_str!("../../migrations/sqlite/0005_unasked.sql"),
+        include_str!("../../migrations/postgres/0005_unasked.sql"),
+    ),
+    (
+        6,
+        "undone",
+        include_str!("../../migrations/sqlite/0006_undone.sql"),
+        include_str!("../../migrations/postgres/0006_undone.sql"),
+    ),
 ];
 
 impl Store {

@@ -78,6 +78,8 @@ pub struct Record {
     pub labelled: bool,
     /// What is quoted.
     pub target: Option<Target>,
+    /// Hashes of passages that people called wrong, separated by spaces.
+    pub rejected: String,
     /// The judge's probability, in thousandths.
     pub score: i64,
     /// `missing`, `near`, `thread-only`, `wrong-answer` or `outdated`.
@@ -158,6 +160,7 @@ impl Record {
             undone: false,
             labelled: false,
             target: None,
+            rejected: String::new(),
             score: 0,
             gap_kind: None,
             near: None,
@@ -172,6 +175,22 @@ impl Record {
     pub fn is_open(&self) -> bool {
         matches!(self.state, State::Gap | State::Silent)
     }
+
+    /// A human says that what is quoted is wrong: it is not offered again.
+    pub fn reject(&mut self) {
+        self.gap_kind = Some("wrong-answer".to_owned());
+        self.undone = true;
+        if let Some(target) = self.target.as_ref().filter(|target| !target.quote.is_empty()) {
+            self.rejected = format!("{} {}", self.rejected, target.quote).trim_start().to_owned();
+        }
+    }
+
+    /// Whether a human called this passage wrong, or the one of which only the place is known.
+    pub fn has_rejected(&self, target: &Target) -> bool {
+        let last = self.gap_kind.as_deref() == Some("wrong-answer")
+            && self.target.as_ref().is_some_and(|t| t.same_words(target));
+        last || self.rejected.split(' ').any(|quote| quote == target.quote && !quote.is_empty())
+    }
 }
 
 macro_rules! columns {
@@ -179,14 +198,14 @@ macro_rules! columns {
         "project_id, iid, key, state, asker, asked_at, decided_at, digest, fingerprint, discussion, note_id,
          posted_at, undone, labelled, target_project, target_path, target_blob, target_commit, first_line,
          last_line, score, gap_kind, near_project, near_path, near_anchor, near_score, closed_commit, closed_at,
-         judged_at, votes, cluster, target_quote"
+         judged_at, votes, cluster, target_quote, rejected"
     };
 }
 const SAVE: &str = concat!(
     "INSERT INTO question (",
     columns!(),
     ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,
-               $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32)
+               $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33)
      ON CONFLICT (project_id, iid, key) DO UPDATE SET
          state = excluded.state, asker = excluded.asker, asked_at = excluded.asked_at,
          decided_at = excluded.decided_at, digest = excluded.digest, fingerprint = excluded.fingerprint,
@@ -199,6 +218,7 @@ const SAVE: &str = concat!(
          near_anchor = excluded.near_anchor, near_score = excluded.near_score,
          closed_commit = excluded.closed_commit, closed_at = excluded.closed_at,
          judged_at = excluded.judged_at, votes = excluded.votes, target_quote = excluded.target_quote,
+         rejected = excluded.rejected,
          cluster = COALESCE(excluded.cluster, question.cluster)"
 );
 const OF_THREAD: &str = concat!(
@@ -278,6 +298,7 @@ where
         undone: number("undone")? != 0,
         labelled: number("labelled")? != 0,
         target,
+        rejected: words("rejected")?.unwrap_or_default(),
         score: number("score")?,
         gap_kind: words("gap_kind")?,
         near,
@@ -310,7 +331,7 @@ impl Store {
                 .bind(near.and_then(|n| n.anchor.as_deref())).bind(near.map_or(0, |n| n.score))
                 .bind(r.closed.as_ref().map(|(commit, _)| commit.as_str())).bind(r.closed.as_ref().map(|(_, at)| *at))
                 .bind(r.judged_at).bind(r.votes).bind(r.cluster.as_deref())
-                .bind(target.map(|t| t.quote.as_str()))
+                .bind(target.map(|t| t.quote.as_str())).bind(&r.rejected)
                 .execute(pool).await?;
         });
         Ok(())

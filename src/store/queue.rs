@@ -66,6 +66,8 @@ pub struct Claim {
     pub opened_at: Option<Millis>,
     /// The smallest id of a note that an event announced and no look has settled.
     pub since_note: Option<u64>,
+    /// When what was known of the place was dropped last; what was asked before is nothing new.
+    pub forgotten_at: Option<Millis>,
     /// Failures so far.
     pub attempts: i64,
     /// When the first of them happened.
@@ -132,7 +134,7 @@ macro_rules! claim {
              WHERE queue.project_id = picked.project_id AND queue.iid = picked.iid
                    AND queue.state = 'ready' AND queue.run_at <= $2 AND queue.lease_until <= $2
              RETURNING queue.project_id, queue.iid, queue.wanted, queue.wanted_at, queue.opened_at,
-                       queue.attempts, queue.first_failed_at, queue.since_note"
+                       queue.attempts, queue.first_failed_at, queue.since_note, queue.forgotten_at"
         )
     };
 }
@@ -153,7 +155,7 @@ const RETRY: &str = "
     WHERE project_id = $1 AND iid = $2 AND lease_owner = $3";
 const RELEASE: &str = "
     UPDATE queue SET lease_owner = NULL, lease_until = 0 WHERE lease_owner LIKE $1";
-const FORGET: &str = "DELETE FROM queue WHERE project_id = $1 AND iid = $2";
+const FORGOTTEN: &str = "UPDATE queue SET forgotten_at = $3 WHERE project_id = $1 AND iid = $2";
 const DEPTH: &str = "
     SELECT COALESCE(SUM(CASE WHEN state = 'ready' THEN 1 ELSE 0 END), 0) AS ready,
            COALESCE(SUM(CASE WHEN state = 'buried' THEN 1 ELSE 0 END), 0) AS buried,
@@ -172,7 +174,7 @@ const UNBURY: &str = "
     UPDATE queue SET state = 'ready', attempts = 0, first_failed_at = NULL, run_at = $1 WHERE state = 'buried'";
 const PRUNE_IDLE: &str = "DELETE FROM queue WHERE state = 'idle' AND wanted_at < $1";
 
-type ClaimRow = (i64, i64, i64, i64, Option<i64>, i64, Option<i64>, Option<i64>);
+type ClaimRow = (i64, i64, i64, Millis, Option<Millis>, i64, Option<Millis>, Option<i64>, Option<Millis>);
 
 impl Store {
     /// Asks for a look at `place`, now. `opened_at` says that the issue is new since then.
@@ -239,16 +241,30 @@ impl Store {
                 sqlx::query_as(CLAIM_POSTGRES).bind(owner).bind(now).bind(until).fetch_optional(pool).await?
             }
         };
-        Ok(row.map(|(project, iid, wanted, wanted_at, opened_at, attempts, first_failed_at, since_note)| {
-            Claim {
-                place: Place { project: project as u64, iid: iid as u64 },
+        Ok(row.map(|row| {
+            let (
+                project,
+                iid,
                 wanted,
                 wanted_at,
                 opened_at,
-                since_note: since_note.map(|id| id as u64),
                 attempts,
                 first_failed_at,
-                owner: owner.to_owned(),
+                since_note,
+                forgotten_at,
+            ) = row;
+            let (place, owner) = (Place { project: project as u64, iid: iid as u64 }, owner.to_owned());
+            let since_note = since_note.map(|id| id as u64);
+            Claim {
+                place,
+                wanted,
+                wanted_at,
+                opened_at,
+                since_note,
+                forgotten_at,
+                attempts,
+                first_failed_at,
+                owner,
             }
         }))
     }
@@ -312,13 +328,14 @@ impl Store {
         write!(self, pool => Ok(sqlx::query(RELEASE).bind(owners).execute(pool).await?.rows_affected()))
     }
 
-    /// Drops the row of a place that no longer concerns us.
+    /// What was known of `place` is dropped now; what was asked there before stays decided.
     ///
     /// # Errors
     /// The database.
-    pub async fn forget(&self, place: Place) -> Result<()> {
+    pub async fn forgotten(&self, place: Place, now: Millis) -> Result<()> {
         write!(self, pool => {
-            sqlx::query(FORGET).bind(place.project as i64).bind(place.iid as i64).execute(pool).await?;
+            sqlx::query(FORGOTTEN).bind(place.project as i64).bind(place.iid as i64).bind(now)
+                .execute(pool).await?;
         });
         Ok(())
     }

@@ -30,7 +30,10 @@ pub async fn embed_some(
     let reader = Arc::clone(reader);
     let embedded = tokio::task::spawn_blocking(move || {
         rows.into_iter()
-            .map(|row| (row.id, row.project, row.path.clone(), vectors(&reader, &row)))
+            .map(|row| {
+                let vector = vectors(&reader, &row);
+                (row, vector)
+            })
             .collect::<Vec<_>>()
     })
     .await

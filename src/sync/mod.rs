@@ -180,7 +180,6 @@ impl Syncer {
         }
         for path in gone.into_keys() {
             self.store.forget_file(project.id, &path, self.clock.now()).await?;
-            self.store.save_docsite(project.id, &path, None).await?;
             synced.changed.push(path);
         }
         let mut whole = self.read_whole(open, head, &folders, &wanted).await;
@@ -245,8 +244,9 @@ impl Syncer {
         let skipped = Some("site_manifest".to_owned());
         let file =
             FileRow { path: path.as_str().to_owned(), blob: id, mode, bytes: text.len() as u64, skipped };
-        self.store.save_file(project.id, &file, &[], self.clock.now()).await?;
+        // Before the file's change is announced, on which every replica reads its table of sites anew.
         self.store.save_docsite(project.id, path.as_str(), Some(&text)).await?;
+        self.store.save_file(project.id, &file, &[], self.clock.now()).await?;
         Ok(())
     }
 
@@ -282,10 +282,11 @@ impl Syncer {
             bytes,
             skipped: skipped.map(str::to_owned),
         };
-        self.store.save_file(project.id, &file, &sections, self.clock.now()).await?;
-        if let Some(blob) = &text {
-            self.save_docsite(project.id, &path, blob.text()).await?;
+        match &text {
+            Some(blob) => self.save_docsite(project.id, &path, blob.text()).await?,
+            None => self.store.save_docsite(project.id, path.as_str(), None).await?,
         }
+        self.store.save_file(project.id, &file, &sections, self.clock.now()).await?;
         Ok(Some((file.path, sections.len(), bytes)))
     }
 

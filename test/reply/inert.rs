@@ -116,6 +116,18 @@ fn nothing_in_a_hostile_file_acts_and_its_bytes_come_back() {
 }
 
 #[test]
+fn a_colour_between_wide_spaces_is_quoted() {
+    let text = "The button is `\u{a0}#fff` or `#abc\u{3000}`, see `\u{202f}rgb(1,2,3)`.\n";
+    let path = RepoPath::parse("docs/a.md").unwrap();
+    let passage = inert::passage(&path, text, 0..text.len());
+    let rendered = inert::render(&path, text, passage.bytes);
+    let kept: String = rendered.kept.iter().map(|kept| &text[kept.clone()]).collect();
+    assert_eq!(inert::unrender(&rendered.markdown).as_deref(), Some(kept.as_str()));
+    assert!(kept.contains("\u{a0}#fff") && kept.contains("#abc\u{3000}"), "{kept:?}");
+    assert_eq!(acts::of(&rendered.markdown, |_| false), Vec::<String>::new());
+}
+
+#[test]
 fn a_line_of_a_megabyte_is_cut() {
     for word in ["a", "@all ", "`", "[", "*a ", "<", "](", "&", "deadbeef1 ", "![", "\\", "~~", "| ", "é"] {
         let text = word.repeat(1_000_000 / word.len());

@@ -2,14 +2,17 @@
 
 use std::sync::Arc;
 
+use futures_util::StreamExt as _;
+
 use super::Report;
 use crate::cli::invocation::Invocation;
 use crate::config::{Config, Secrets};
 use crate::gitlab::{AlertStatus, Error, GitLab, Hook, HookOwner};
 use crate::target::Project;
 
-/// Projects whose own hooks are looked at where the group has none.
+/// Projects whose own hooks are looked at, and how many at once.
 const PROJECTS: usize = 200;
+const AT_ONCE: usize = 6;
 
 /// Looks at the group's hook, or where it has none at the hooks of its projects. An installer's token sees more
 /// than the bot's.
@@ -34,7 +37,10 @@ pub(super) async fn look(
                 );
             }
         }
-        Ok(Some(hooks)) => these(secrets, &hooks, report),
+        Ok(Some(hooks)) => {
+            these(secrets, &hooks, report);
+            beside(&hooks, &of_each(config, gitlab, projects).await, report);
+        }
         Ok(None) | Err(Error::Denied(_)) => report.warn(
             "hook",
             "this token may not look at the group's hooks",
@@ -54,6 +60,43 @@ async fn ours(config: &Config, gitlab: &GitLab, owner: &HookOwner) -> Result<Opt
     Ok(hooks.map(|hooks| hooks.into_iter().filter(leads_here).collect()))
 }
 
+/// The hooks of single projects that lead here, as far as the token may look.
+async fn of_each(
+    config: &Config,
+    gitlab: &GitLab,
+    projects: &[Arc<Project>],
+) -> Vec<(Arc<Project>, Vec<Hook>)> {
+    let looks = projects.iter().take(PROJECTS).map(|project| async move {
+        let hooks = ours(config, gitlab, &HookOwner::Project(project.id)).await;
+        // A token that may not look tells nothing about the hook.
+        hooks.ok().flatten().map(|hooks| (Arc::clone(project), hooks))
+    });
+    futures_util::stream::iter(looks).buffered(AT_ONCE).filter_map(std::future::ready).collect().await
+}
+
+/// Hooks of single projects beside the group's own.
+fn beside(group: &[Hook], of_each: &[(Arc<Project>, Vec<Hook>)], report: &mut Report) {
+    let name =
+        |(project, hook): (&Arc<Project>, &Hook)| format!("hook {} of {}", hook.id, project.path.as_str());
+    let others: Vec<String> = of_each
+        .iter()
+        .flat_map(|(project, hooks)| hooks.iter().map(move |h| (project, h)))
+        .map(name)
+        .collect();
+    if !others.is_empty() {
+        report.fault(
+            "hook",
+            format!("beside the group's {} lead here: {}", named(group), others.join(", ")),
+            "remove these or the group's: every event of theirs arrives twice",
+        );
+    }
+}
+
+fn named(hooks: &[Hook]) -> String {
+    let ids: Vec<String> = hooks.iter().map(|hook| hook.id.to_string()).collect();
+    format!("hook {}", ids.join(" and hook "))
+}
+
 /// Looks at the projects' own hooks; false when no project has one.
 async fn of_projects(
     config: &Config,
@@ -63,12 +106,10 @@ async fn of_projects(
     report: &mut Report,
 ) -> bool {
     let (mut found, mut without) = (Vec::new(), Vec::new());
-    for project in projects.iter().take(PROJECTS) {
-        match ours(config, gitlab, &HookOwner::Project(project.id)).await {
-            Ok(Some(hooks)) if !hooks.is_empty() => found.push(hooks),
-            Ok(Some(_)) => without.push(project.path.as_str()),
-            // A token that may not look tells nothing about the hook.
-            Ok(None) | Err(_) => {}
+    for (project, hooks) in of_each(config, gitlab, projects).await {
+        match hooks.is_empty() {
+            true => without.push(project.path.as_str().to_owned()),
+            false => found.push(hooks),
         }
     }
     if found.is_empty() {
@@ -93,17 +134,14 @@ fn these(secrets: &Secrets, hooks: &[Hook], report: &mut Report) {
         [hook] => one(secrets, hook, report),
         several if several.iter().any(|hook| hook.url != several[0].url) => report.fault(
             "hook",
-            format!("{} hooks end in /hook, and which of them leads here is not known", several.len()),
+            format!("{} all end in /hook, and which of them leads here is not known", named(several)),
             "set hook.public_url to the address that `signpost install` was given",
         ),
-        several => {
-            let ids: Vec<String> = several.iter().map(|hook| hook.id.to_string()).collect();
-            report.fault(
-                "hook",
-                format!("{} hooks lead here: {}", ids.len(), ids.join(", ")),
-                "remove all but one: every event arrives twice",
-            );
-        }
+        several => report.fault(
+            "hook",
+            format!("{} all lead here", named(several)),
+            "remove all but one: every event arrives twice",
+        ),
     }
 }
 
@@ -188,7 +226,7 @@ fn sends(hook: &Hook, report: &mut Report) {
         );
     }
     if hook.custom_template {
-        report.fault(
+        report.warn(
             "hook_template",
             "the hook's body is replaced by a custom template",
             "remove the template: the bot needs GitLab's own body",

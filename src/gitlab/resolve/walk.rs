@@ -20,8 +20,9 @@ use crate::reference::{ProjectPath, RepoPath};
 use crate::target::corpus::{Audience, Corpus, OpenProject};
 use crate::target::{Admitted, Project, ProjectId, Resolved};
 
-/// Entries of one folder that are looked through, in pages of a hundred.
-const FOLDER_PAGES: usize = 30;
+/// Entries of one folder that are looked through for a file, in pages of a hundred; and of all below a folder.
+const FOLDER_PAGES: usize = 200;
+const TREE_PAGES: usize = 30;
 /// Bytes of a file that are read to find a heading or to count its lines.
 const FILE_MAX: usize = 2 << 20;
 
@@ -250,7 +251,7 @@ impl<'a> Walk<'a> {
             .await
     }
 
-    /// All files below a folder; the walk stops looking after `FOLDER_PAGES` pages.
+    /// All files below a folder; the walk stops looking after `TREE_PAGES` pages.
     pub(super) async fn tree(
         &self,
         project: ProjectId,
@@ -261,7 +262,7 @@ impl<'a> Walk<'a> {
             .get((project, format!("{commit}:{folder}")), async {
                 let mut rows = Vec::new();
                 let mut tree = self.gitlab.tree_below(project, commit, folder)?;
-                for _ in 0..FOLDER_PAGES {
+                for _ in 0..TREE_PAGES {
                     self.spend()?;
                     match tree.next().await {
                         Ok(Some(page)) => rows.extend(page),

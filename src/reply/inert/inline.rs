@@ -123,9 +123,9 @@ impl<'a> Scanner<'a> {
             self.skip(1);
             match must_wrap(content) {
                 true => self.tokens.push(Token::Wrap(self.at..self.at + content.len())),
-                false => {
-                    self.tokens.extend((0..content.len()).map(|byte| Token::Char(self.at + byte, false)))
-                }
+                false => self
+                    .tokens
+                    .extend(content.char_indices().map(|(byte, _)| Token::Char(self.at + byte, false))),
             }
             self.at += content.len();
             self.skip(1);
