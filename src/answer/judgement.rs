@@ -544,9 +544,29 @@ async fn reach(
 ) -> Result<Verdict, WalkError> {
     let judged = judge(world, question, &sources).await?;
     let (sources, judged) = translation::prefer(world, question, policy, sources, judged).await?;
-    let decision = decide(policy, kind, &judged);
+    let decision = without_unsure_references(decide(policy, kind, &judged), policy, &sources, &judged);
     let outcome = conclude(world, audience, question, kind, policy, &sources, &judged, &decision).await?;
     Ok(Verdict { sources, judged, decision, outcome })
+}
+
+/// Beside what is quoted, search may offer a link that is merely likely; what a stranger points at must cover the question
+/// by itself to be linked at all (R-KB-1d).
+fn without_unsure_references(
+    decision: Decision,
+    policy: &Policy,
+    sources: &[Source],
+    judged: &[Judged],
+) -> Decision {
+    let Decision::Answer(keys) = decision else { return decision };
+    let unsure = |key: u64| {
+        let covers = judged.iter().any(|one| one.key == key && one.probability >= policy.quote);
+        let only_pointed_at =
+            sources.get(key as usize).is_some_and(|s| s.from == "reference" && s.found.is_none());
+        only_pointed_at && !covers
+    };
+    Decision::Answer(
+        keys.iter().enumerate().filter(|(at, key)| *at == 0 || !unsure(**key)).map(|(_, key)| *key).collect(),
+    )
 }
 
 /// Looks at what would be cited as it is now: resolves, admits, reads, and lets the third check decide.
@@ -563,13 +583,14 @@ async fn conclude(
     decision: &Decision,
 ) -> Result<Option<(Validated, u64)>, WalkError> {
     let Decision::Answer(keys) = decision else { return Ok(None) };
-    let mut weighed = Vec::new();
+    let (mut weighed, mut files) = (Vec::new(), Files::default());
     for key in keys {
         let (Some(source), Some(own)) = (sources.get(*key as usize), judged.iter().find(|j| j.key == *key))
         else {
             continue;
         };
-        weighed.extend(as_now(world, &audience, source, own).await?);
+        let Some(blob) = files.now(world, &audience, source).await? else { continue };
+        weighed.extend(as_now(world, blob, source, own));
     }
     let first = weighed.iter().map(|w| w.judged).max_by(|a, b| a.probability.total_cmp(&b.probability));
     let (judge, question, policy) = (Arc::clone(&world.judge), Arc::clone(question), *policy);
@@ -579,34 +600,51 @@ async fn conclude(
     Ok(covered.ok().zip(first.map(|f| f.key)))
 }
 
-/// The candidate's file and section at the head of its project now; `None` when it is gone, refused, or no
-/// longer says what was judged.
-async fn as_now(
-    world: &World,
-    audience: &Audience,
-    source: &Source,
-    judged: &Judged,
-) -> Result<Option<Weighed>, WalkError> {
-    let blob = match &source.blob {
-        Some(blob) => blob.clone(),
-        None => {
-            let Some(project) = world.gitlab.project(source.project).await? else { return Ok(None) };
-            let Some(path) = crate::reference::RepoPath::parse(&source.path) else { return Ok(None) };
-            let Some(place) = world.gitlab.file_at_head(&project, &path).await? else { return Ok(None) };
-            let Ok(admitted) = world.corpus.admit(place, audience) else { return Ok(None) };
-            match world.gitlab.read(&admitted, FILE_MAX).await? {
-                Some(Read::Text(blob)) => blob,
-                _ => return Ok(None),
-            }
+/// Files as they are at the heads of their projects now, each looked up once for an answer.
+#[derive(Default)]
+struct Files(HashMap<(ProjectId, String), Option<Blob>>);
+
+impl Files {
+    /// The file of a candidate; `None` when it is gone or refused.
+    async fn now(
+        &mut self,
+        world: &World,
+        audience: &Audience,
+        source: &Source,
+    ) -> Result<Option<Blob>, WalkError> {
+        if let Some(blob) = &source.blob {
+            return Ok(Some(blob.clone()));
         }
-    };
+        let key = (source.project, source.path.clone());
+        if let Some(known) = self.0.get(&key) {
+            return Ok(known.clone());
+        }
+        let found = at_head(world, audience, source).await?;
+        self.0.insert(key, found.clone());
+        Ok(found)
+    }
+}
+
+async fn at_head(world: &World, audience: &Audience, source: &Source) -> Result<Option<Blob>, WalkError> {
+    let Some(project) = world.gitlab.project(source.project).await? else { return Ok(None) };
+    let Some(path) = crate::reference::RepoPath::parse(&source.path) else { return Ok(None) };
+    let Some(place) = world.gitlab.file_at_head(&project, &path).await? else { return Ok(None) };
+    let Ok(admitted) = world.corpus.admit(place, audience) else { return Ok(None) };
+    match world.gitlab.read(&admitted, FILE_MAX).await? {
+        Some(Read::Text(blob)) => Ok(Some(blob)),
+        _ => Ok(None),
+    }
+}
+
+/// The candidate's section in its file as it is now; `None` when it no longer says what was judged.
+fn as_now(world: &World, blob: Blob, source: &Source, judged: &Judged) -> Option<Weighed> {
     let sections = cut(blob.place().path(), blob.text());
     let same = |s: &Section| {
         s.heading_path == source.section.heading_path && judged.is_of(&blob.text()[s.bytes.clone()])
     };
-    let Some(at) = sections.iter().position(same) else { return Ok(None) };
+    let at = sections.iter().position(same)?;
     let page = world.docsites.page(blob.place(), &sections, at);
-    Ok(Some(Weighed { section: sections[at].clone(), judged: *judged, page, blob }))
+    Some(Weighed { section: sections[at].clone(), judged: *judged, page, blob })
 }
 
 fn near(source: &Source, judged: &Judged) -> Near {

@@ -31,6 +31,9 @@ pub struct AnchorStyle {
 /// The anchors of a page's headings. Each heading has at least one that the generator writes first, and maybe
 /// others under which it can be found too; none where the generator gives no ids.
 pub fn anchors(generator: Generator, style: &AnchorStyle, headings: &[Heading<'_>]) -> Vec<Vec<String>> {
+    if generator == Generator::Sphinx {
+        return sphinx(style, headings);
+    }
     let computed: Vec<Vec<String>> = passes(generator, style)
         .into_iter()
         .map(|(slug, repeat)| unique(headings, slug.as_ref(), repeat))
@@ -38,6 +41,24 @@ pub fn anchors(generator: Generator, style: &AnchorStyle, headings: &[Heading<'_
     let of = |(at, heading): (usize, &Heading<'_>)| {
         let explicit = heading.explicit.map(str::to_owned).into_iter();
         explicit.chain(computed.iter().map(|pass| pass[at].clone())).filter(|id| !id.is_empty()).collect()
+    };
+    headings.iter().enumerate().map(of).collect()
+}
+
+/// In docutils a label does not take the place of the title's own id, and is written as an id itself.
+fn sphinx(style: &AnchorStyle, headings: &[Heading<'_>]) -> Vec<Vec<String>> {
+    let bare: Vec<Heading<'_>> =
+        headings.iter().map(|heading| Heading { text: heading.text, explicit: None }).collect();
+    let computed: Vec<Vec<String>> = passes(Generator::Sphinx, style)
+        .into_iter()
+        .map(|(slug, repeat)| unique(&bare, slug.as_ref(), repeat))
+        .collect();
+    let of = |(at, heading): (usize, &Heading<'_>)| {
+        let label = heading.explicit.into_iter().flat_map(|label| [docutils(label), label.to_owned()]);
+        let mut ids: Vec<String> = computed.iter().map(|pass| pass[at].clone()).chain(label).collect();
+        ids.retain(|id| !id.is_empty());
+        ids.dedup();
+        ids
     };
     headings.iter().enumerate().map(of).collect()
 }
@@ -353,6 +374,9 @@ mod tests {
         let of = |generator| anchors(generator, &AnchorStyle::default(), &headings).remove(0);
         assert_eq!(of(Antora), ["_whats_new_in_2_1", "whats-new-in-2-1"]);
         assert_eq!(of(Sphinx), ["what-s-new-in-2-1", "whats-new-in-21"]);
+        let labelled = [Heading { text: "Installing Foo", explicit: Some("getting_started") }];
+        let found = anchors(Sphinx, &AnchorStyle::default(), &labelled).remove(0);
+        assert_eq!(found, ["installing-foo", "getting-started", "getting_started"]);
     }
 
     #[test]

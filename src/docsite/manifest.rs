@@ -105,9 +105,23 @@ fn absolute(text: &str) -> Option<Url> {
 
 fn mkdocs(folder: &str, text: &str) -> Option<Manifest> {
     let config = yaml(text)?;
+    let base = config.get("site_url").and_then(address);
+    let version = config.get("extra").and_then(|extra| extra.get("version"));
+    let mike = version.filter(|version| version.get("provider").and_then(Value::as_str) == Some("mike"));
+    // mike puts each version below its name; which one readers are sent to, only the file can say.
+    let base = match mike {
+        None => base,
+        Some(version) => {
+            let default = version.get("default");
+            let name = default.and_then(|name| name.as_str().or_else(|| name.get(0)?.as_str()));
+            base.zip(name).and_then(|(base, name)| {
+                absolute(&format!("{}/{}/", base.as_str().trim_end_matches('/'), name.trim_matches('/')))
+            })
+        }
+    };
     Some(Manifest {
         generator: Generator::Mkdocs,
-        base: config.get("site_url").and_then(address),
+        base,
         root: below(folder, config.get("docs_dir").and_then(Value::as_str).unwrap_or("docs"))?,
         rule: Rule::Mkdocs {
             directories: config.get("use_directory_urls").and_then(Value::as_bool).unwrap_or(true),
@@ -157,13 +171,21 @@ fn hugo(folder: &str, extension: &str, text: &str) -> Option<Manifest> {
     let base = get("baseURL").and_then(address)?;
     let site = folder.strip_suffix("config/_default").map_or(folder, |site| site.trim_end_matches('/'));
     let word = |name: &str, default: &str| get(name).and_then(Value::as_str).unwrap_or(default).to_owned();
+    let language = word("defaultContentLanguage", "en");
+    let known = get("languages").and_then(Value::as_object);
+    // Where each language has a folder of its own, the default one's is the site.
+    let own = known.and_then(|known| known.get(&language)).and_then(Value::as_object);
+    let own = own.and_then(|own| own.iter().find(|(key, _)| key.eq_ignore_ascii_case("contentDir")));
+    let folder = own.and_then(|(_, folder)| folder.as_str()).map(str::to_owned);
+    let languages = known.into_iter().flat_map(|known| known.keys()).filter(|name| **name != language);
     Some(Manifest {
         generator: Generator::Hugo,
         base: Some(base),
-        root: below(site, &word("contentDir", "content"))?,
+        root: below(site, &folder.unwrap_or_else(|| word("contentDir", "content")))?,
         rule: Rule::Hugo {
             ugly: get("uglyURLs").and_then(Value::as_bool).unwrap_or(false),
-            language: word("defaultContentLanguage", "en"),
+            languages: languages.cloned().collect(),
+            language,
         },
         style: AnchorStyle::default(),
     })
@@ -231,7 +253,9 @@ fn vitepress(folder: &str, text: &str) -> Option<Manifest> {
     let script = script::without_comments(text);
     let sitemap = script::block(&script, "sitemap").unwrap_or_default();
     let site = script::literal(sitemap, "hostname").and_then(|url| absolute(&url));
-    let base = script::literal(&script, "base");
+    // A sidebar of the theme may have a base of its own.
+    let theme = script::block(&script, "themeConfig").unwrap_or_default();
+    let base = script::literal(&script.replacen(theme, "", usize::from(!theme.is_empty())), "base");
     Some(Manifest {
         generator: Generator::Vitepress,
         base: site.and_then(|site| match base {
@@ -272,6 +296,25 @@ mod tests {
     }
 
     #[test]
+    fn what_a_generator_adds_to_an_address_is_known() {
+        let mike = "site_url: https://docs.example.org/\nextra:\n  version:\n    provider: mike\n";
+        assert_eq!(base(&of("mkdocs.yml", mike)), None, "which version?");
+        let named = of("mkdocs.yml", &format!("{mike}    default: stable\n"));
+        assert_eq!(base(&named), Some("https://docs.example.org/stable/"));
+        let sidebar = "export default { sitemap: { hostname: 'https://v.example.org' }, themeConfig: { sidebar: { '/g/': { base: '/g/' } } } }";
+        assert_eq!(base(&of("docs/.vitepress/config.ts", sidebar)), Some("https://v.example.org/"));
+        let hugo = of(
+            "hugo.toml",
+            "baseURL = 'https://h.example.org/'\n[languages.en]\ncontentDir = 'content/en'\n[languages.de]\ncontentDir = 'content/de'\n",
+        );
+        assert_eq!(hugo.root, "content/en");
+        assert_eq!(
+            hugo.rule,
+            Rule::Hugo { ugly: false, language: "en".into(), languages: vec!["de".into()] }
+        );
+    }
+
+    #[test]
     fn an_environment_variable_counts_as_its_default() {
         let found = of("mkdocs.yml", "site_url: !ENV [SITE_URL, 'https://docs.example.org/']\n");
         assert_eq!(base(&found), Some("https://docs.example.org/"));
@@ -287,7 +330,7 @@ mod tests {
         assert_eq!((base(&book), book.root.as_str()), (None, "guide/text"));
         let hugo = of("hugo.toml", "baseurl = 'https://h.example.org/x/'\nuglyURLs = true\n");
         assert_eq!((base(&hugo), hugo.root.as_str()), (Some("https://h.example.org/x/"), "content"));
-        assert_eq!(hugo.rule, Rule::Hugo { ugly: true, language: "en".into() });
+        assert_eq!(hugo.rule, Rule::Hugo { ugly: true, language: "en".into(), languages: Vec::new() });
         assert_eq!(read(&RepoPath::parse("config.toml").expect("a path"), "[server]\nport = 1\n"), None);
     }
 

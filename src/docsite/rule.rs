@@ -22,6 +22,8 @@ pub(super) enum Rule {
         ugly: bool,
         /// The default language, whose files may carry it in their names.
         language: String,
+        /// The other languages, whose pages lie below them.
+        languages: Vec<String>,
     },
     /// Docusaurus.
     Docusaurus {
@@ -101,7 +103,7 @@ impl Rule {
                 let index = stem.eq_ignore_ascii_case("README");
                 Some(join(folder, &format!("{}.html", if index { "index" } else { stem })))
             }
-            Rule::Hugo { ugly, language } => hugo(source, *ugly, language),
+            Rule::Hugo { ugly, language, languages } => hugo(source, *ugly, language, languages),
             Rule::Docusaurus { route } => docusaurus(source, route),
             Rule::Sphinx { directories } => {
                 let (folder, stem) = split(source, SPHINX)?;
@@ -162,8 +164,14 @@ fn sources(key: &str, extensions: &[&str], indexes: &[&str]) -> Vec<String> {
 }
 
 /// Hugo: lower-cased, spaces to hyphens, some punctuation dropped.
-fn hugo(source: &str, ugly: bool, language: &str) -> Option<String> {
+fn hugo(source: &str, ugly: bool, language: &str, languages: &[String]) -> Option<String> {
     let (folder, stem) = split(source, HUGO)?;
+    let named = stem.rsplit_once('.').filter(|(_, suffix)| languages.iter().any(|known| known == suffix));
+    if let Some((stem, suffix)) = named {
+        let extension = source.rsplit_once('.')?.1;
+        let place = hugo(&join(folder, &format!("{stem}.{extension}")), ugly, language, &[])?;
+        return Some(format!("{suffix}/{place}"));
+    }
     let stem = stem.strip_suffix(&format!(".{language}")).unwrap_or(stem);
     let clean = |text: &str| -> String {
         let kept = text.to_lowercase();
@@ -185,13 +193,24 @@ fn docusaurus(source: &str, route: &str) -> Option<String> {
     if source.split('/').any(|segment| segment.starts_with('_')) {
         return None;
     }
+    let index = is_index(folder, stem);
     let folder = folder.split('/').map(without_number).collect::<Vec<_>>().join("/");
-    let stem = without_number(stem);
-    let named =
-        folder.rsplit('/').next().is_some_and(|last| !last.is_empty() && last.eq_ignore_ascii_case(stem));
-    let index = stem.eq_ignore_ascii_case("index") || stem.eq_ignore_ascii_case("readme");
-    let place = if index || named { folder } else { join(&folder, stem) };
+    let place = if index { folder } else { join(&folder, without_number(stem)) };
     Some(join(route, &place))
+}
+
+/// Whether Docusaurus makes the folder's own page of this file; numbers before the names count here.
+fn is_index(folder: &str, stem: &str) -> bool {
+    let last = folder.rsplit('/').next().unwrap_or_default();
+    let named = !last.is_empty() && last.eq_ignore_ascii_case(stem);
+    named || stem.eq_ignore_ascii_case("index") || stem.eq_ignore_ascii_case("readme")
+}
+
+/// The place of the folder that a source of Docusaurus lies in, and whether the source is the folder's own page.
+pub(super) fn docusaurus_folder(source: &str, route: &str) -> Option<(String, bool)> {
+    let (folder, stem) = split(source, DOCUSAURUS)?;
+    let own = docusaurus(&join(folder, "index.md"), route)?;
+    Some((own, is_index(folder, stem)))
 }
 
 fn docusaurus_sources(key: &str, route: &str) -> Vec<String> {
@@ -269,7 +288,7 @@ mod tests {
     use super::*;
 
     fn hugo_rule() -> Rule {
-        Rule::Hugo { ugly: false, language: "en".into() }
+        Rule::Hugo { ugly: false, language: "en".into(), languages: vec!["de".into()] }
     }
 
     fn antora_rule(name: &str, version: Option<&str>) -> Rule {
@@ -291,7 +310,11 @@ mod tests {
             (hugo_rule(), "docs/Ops/Backup Guide.md", Some("docs/ops/backup-guide/")),
             (hugo_rule(), "docs/_index.md", Some("docs/")),
             (hugo_rule(), "docs/ops/index.en.md", Some("docs/ops/")),
-            (Rule::Hugo { ugly: true, language: "en".into() }, "docs/ops.md", Some("docs/ops.html")),
+            (
+                Rule::Hugo { ugly: true, language: "en".into(), languages: vec!["de".into()] },
+                "docs/ops.md",
+                Some("docs/ops.html"),
+            ),
             (docusaurus(), "ops/02-backup.md", Some("docs/ops/backup")),
             (docusaurus(), "03-ops/index.mdx", Some("docs/ops")),
             (docusaurus(), "ops/ops.md", Some("docs/ops")),

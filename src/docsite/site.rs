@@ -12,7 +12,7 @@ use crate::docsite::base::Base;
 use crate::docsite::front::Front;
 use crate::docsite::manifest::Manifest;
 use crate::docsite::pages;
-use crate::docsite::rule::{Rule, key};
+use crate::docsite::rule::{Rule, docusaurus_folder, key};
 use crate::reference::{ProjectPath, RepoPath};
 use crate::section::Section;
 
@@ -63,7 +63,7 @@ impl Site {
         let rule = match declared.generator {
             Generator::Mkdocs | Generator::Zensical => Rule::Mkdocs { directories: true },
             Generator::Mdbook => Rule::Mdbook,
-            Generator::Hugo => Rule::Hugo { ugly: false, language: "en".into() },
+            Generator::Hugo => Rule::Hugo { ugly: false, language: "en".into(), languages: Vec::new() },
             Generator::Docusaurus => {
                 Rule::Docusaurus { route: if at_docs { "".into() } else { "docs".into() } }
             }
@@ -187,7 +187,7 @@ impl Site {
         let Some(place) = self.rule.place(&source).filter(|_| !front.is_empty()) else { return };
         let (own, others) = match &self.rule {
             Rule::Hugo { .. } => hugo(&place, &front),
-            Rule::Docusaurus { route } => docusaurus(&place, route, &front),
+            Rule::Docusaurus { route } => docusaurus(&source, route, &front),
             _ => return,
         };
         for place in own.iter().chain(&others) {
@@ -216,13 +216,15 @@ fn hugo(place: &str, front: &Front) -> (Option<String>, Vec<String>) {
         let slug = front.slug.as_deref().filter(|_| !name.is_empty())?;
         Some(format!("{folder}{}/", slug.trim_matches('/').to_lowercase().replace(' ', "-")))
     };
-    let own = front.url.as_deref().map(beside).or_else(by_slug);
+    // An address is one of the site, wherever the page lies; an alias is one beside the page.
+    let own = front.url.as_deref().map(|url| url.trim_start_matches('/').to_owned()).or_else(by_slug);
     (own, front.aliases.iter().map(|alias| beside(alias)).collect())
 }
 
 /// Where Docusaurus puts a page with this front matter.
-fn docusaurus(place: &str, route: &str, front: &Front) -> (Option<String>, Vec<String>) {
-    let (folder, _) = parent(place);
+fn docusaurus(source: &str, route: &str, front: &Front) -> (Option<String>, Vec<String>) {
+    let Some((folder, index)) = docusaurus_folder(source, route) else { return (None, Vec::new()) };
+    let folder = if folder.is_empty() { folder } else { format!("{folder}/") };
     let below_route = |to: &str| {
         [route, to.trim_matches('/')]
             .map(str::to_owned)
@@ -236,7 +238,8 @@ fn docusaurus(place: &str, route: &str, front: &Front) -> (Option<String>, Vec<S
             Some(absolute) => Some(below_route(absolute)),
             None => Some(format!("{folder}{}", slug.trim_start_matches("./"))),
         },
-        (None, Some(id)) if !id.contains('/') => Some(format!("{folder}{id}")),
+        // A folder's own page keeps the folder's address, whatever its id is.
+        (None, Some(id)) if !id.contains('/') && !index => Some(format!("{folder}{id}")),
         _ => None,
     };
     (own, Vec::new())

@@ -57,15 +57,16 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 /// A line without tags and without the addresses of links.
 fn without_targets(line: &str) -> String {
     let mut out = String::with_capacity(line.len());
-    let mut rest = inert::visible(line);
+    let line = inert::visible(line);
+    let mut rest = line.as_str();
     while let Some(at) = rest.find("](").or_else(|| rest.find('<')) {
         let close = if rest[at..].starts_with('<') { '>' } else { ')' };
         let Some(length) = rest[at..].find(close) else { break };
         out.push_str(&rest[..at]);
         out.push(']');
-        rest = rest[at + length + 1..].to_owned();
+        rest = &rest[at + length + 1..];
     }
-    out + &rest
+    out + rest
 }
 
 #[cfg(test)]

@@ -20,7 +20,8 @@ pub(super) fn cut(path: &RepoPath, text: &str) -> Vec<Section> {
             continue;
         }
         if delimits(row) {
-            fence = Some(row);
+            // "```bash" is closed by "```".
+            fence = Some(if row.starts_with("```") { &row[..3] } else { row });
             label = None;
         } else if row.starts_with('[') && row.ends_with(']') {
             let id = id_of(row);

@@ -21,22 +21,34 @@ pub fn passages(section: &Section, text: &str) -> Vec<Range<usize>> {
     }
     let mut found: Vec<Range<usize>> = Vec::new();
     let mut words = 0;
-    for piece in blocks::of_document(text, body).into_iter().flat_map(|block| pieces(text, block)) {
-        let count = text[piece.clone()].split_whitespace().count();
-        match found.last_mut() {
-            Some(open)
-                if words + count <= WORDS_MAX && (words < WORDS_AIM || count < WORDS_MAX - WORDS_AIM) =>
-            {
-                open.end = piece.end;
-                words += count;
-            }
-            _ => {
-                found.push(piece);
-                words = count;
-            }
+    for block in blocks::of_document(text, body) {
+        if block.shape == Shape::Hidden {
+            // What no reader sees is neither found nor judged, and no passage goes across it.
+            words = WORDS_MAX;
+            continue;
+        }
+        for piece in pieces(text, block) {
+            add(text, piece, &mut found, &mut words);
         }
     }
     found
+}
+
+/// Puts a piece to the open passage, or begins another with it.
+fn add(text: &str, piece: Range<usize>, found: &mut Vec<Range<usize>>, words: &mut usize) {
+    let count = text[piece.clone()].split_whitespace().count();
+    match found.last_mut() {
+        Some(open)
+            if *words + count <= WORDS_MAX && (*words < WORDS_AIM || count < WORDS_MAX - WORDS_AIM) =>
+        {
+            open.end = piece.end;
+            *words += count;
+        }
+        _ => {
+            found.push(piece);
+            *words = count;
+        }
+    }
 }
 
 /// A block, or the runs of sentences that a long paragraph or list item falls into.

@@ -30,8 +30,14 @@ pub fn best_quote(section: &Section, text: &str, score: impl FnOnce(&[&str]) -> 
     let texts: Vec<&str> = units.iter().map(|unit| &text[unit.bytes.clone()]).collect();
     let mut scores = score(&texts);
     scores.resize(units.len(), 0.0);
-    let best = (0..units.len()).rev().max_by(|&a, &b| scores[a].total_cmp(&scores[b]))?;
-    let span = grow(&units, &scores, best);
+    let shown = |at: &usize| units[*at].shape != Shape::Hidden;
+    let best = (0..units.len()).rev().filter(shown).max_by(|&a, &b| scores[a].total_cmp(&scores[b]))?;
+    // What nobody sees is quoted nowhere, and no quotation goes across it.
+    let from = (0..best).rev().find(|at| !shown(at)).map_or(0, |at| at + 1);
+    let to = (best..units.len()).find(|at| !shown(at)).unwrap_or(units.len());
+    let leads: Vec<bool> = texts[from..to].iter().map(|text| text.trim_end().ends_with(':')).collect();
+    let span = grow(&units[from..to], &scores[from..to], &leads, best - from);
+    let span = from + span.start..from + span.end;
     let bytes = units[span.start].bytes.start..units[span.end - 1].bytes.end;
     let bytes = trimmed(text, bytes)?;
     let lines = LineIndex::new(text).lines_of(&bytes);
@@ -82,17 +88,27 @@ fn rows(whole: &str) -> Vec<Range<usize>> {
     rows.filter(|(_, row)| !row.trim().is_empty()).map(|(start, row)| start..start + row.len()).collect()
 }
 
-/// Grows from the best unit to what belongs to it, as a range of units.
-fn grow(units: &[Block], scores: &[f32], best: usize) -> Range<usize> {
+/// Grows from the best unit to what belongs to it, as a range of units. `leads` says which end in a colon.
+fn grow(units: &[Block], scores: &[f32], leads: &[bool], best: usize) -> Range<usize> {
     let mut span = best..best + 1;
     let fits =
         |span: &Range<usize>| units[span.end - 1].bytes.end - units[span.start].bytes.start <= QUOTE_MAX;
-    let solid = |at: usize| matches!(units[at].shape, Shape::Code | Shape::Table);
+    let solid = |at: usize| matches!(units[at].shape, Shape::Code | Shape::Table | Shape::Boxed);
     // Code needs the words before it; words that end before code need the code.
     if solid(best) && best > 0 {
         take(&mut span, best - 1..best + 1, &fits);
     } else if best + 1 < units.len() && solid(best + 1) {
         take(&mut span, best..best + 2, &fits);
+    }
+    // Words that end in a colon need what they lead to.
+    if leads[best] {
+        while span.end < units.len() && units[span.end].shape != Shape::Paragraph {
+            let wider = span.start..span.end + 1;
+            if !fits(&wider) {
+                break;
+            }
+            span = wider;
+        }
     }
     let whole = 0..units.len();
     if units[whole.end - 1].bytes.end - units[0].bytes.start <= QUOTE_MAX / 2 {

@@ -116,6 +116,69 @@ fn a_quote_joins_words_and_code() {
     assert_eq!(quote.lines, Lines { first: 5, last: 9 });
 }
 
+/// What is quoted of a page whose best block is the one that contains `best`, between two long paragraphs.
+fn quoted(name: &str, middle: &str, best: &str) -> String {
+    let filler = |word: &str| format!("{word} ").repeat(70);
+    let text = format!("{}\n\n{middle}\n\n{}\n", filler("before"), filler("after"));
+    let section = cut(&path(name), &text).remove(0);
+    let score = |texts: &[&str]| texts.iter().map(|text| f32::from(u8::from(text.contains(best)))).collect();
+    text[best_quote(&section, &text, score).expect("a quote").bytes].to_owned()
+}
+
+#[test]
+fn words_are_quoted_with_what_they_lead_to() {
+    let rows = [
+        ("a.md", "Run this:\n\n```sh\nx\n```"),
+        ("a.md", "Run this:\n\n<!-- prettier-ignore -->\n```sh\nx\n```"),
+        ("a.md", "Run this:\n\n1. Stop.\n2. Start.\n3. Look."),
+        ("a.md", "Run this:\n\n=== \"Linux\"\n\n    ```sh\n    x\n    ```"),
+        ("a.md", "Run this:\n\n::: code-group\n```sh\nx\n```\n:::"),
+        ("a.rst", "Run this:\n\n.. code-block:: sh\n\n   x"),
+        ("a.adoc", "Run this:\n\n[source,bash]\n----\nx\n----"),
+        ("a.adoc", "Run this:\n\n.On the server\n[source,bash]\n----\nx\n----"),
+        ("a.adoc", ". Run this:\n+\n[source,bash]\n----\nx\n----"),
+        ("a.adoc", "Run this:\n\n|===\n|a |b\n\n|c |d\n|==="),
+    ];
+    for (name, middle) in rows {
+        assert_eq!(quoted(name, middle, "Run this"), middle, "{name}");
+    }
+}
+
+#[test]
+fn what_no_reader_sees_is_not_quoted() {
+    let rows = [
+        ("a.md", "<!--\nOLD: run this as root\n-->"),
+        (
+            "a.md",
+            "<!-- OLD, and broken since the third release, do not publish this any more: run this as root on the server -->",
+        ),
+        ("a.rst", ".. OLD: run this as root\n   and hope"),
+        ("a.rst", "..\n   OLD: run this as root"),
+        ("a.adoc", "////\nOLD: run this as root\n\nand hope\n////"),
+    ];
+    for (name, hidden) in rows {
+        let quote = quoted(name, hidden, "run this");
+        assert!(!quote.contains("OLD") && !quote.contains("hope"), "{name}: {quote}");
+        let text = format!("One.\n\n{hidden}\n\nTwo.\n");
+        let section = cut(&path(name), &text).remove(0);
+        let passages: Vec<&str> = passages(&section, &text).into_iter().map(|range| &text[range]).collect();
+        assert_eq!(passages, ["One.", "Two."], "{name}");
+        let whole = best_quote(&section, &text, |texts| vec![1.0; texts.len()]).expect("a quote");
+        assert!(!text[whole.bytes].contains("OLD"), "{name}: a quotation goes across it");
+    }
+    assert!(quoted("a.rst", ".. note::\n\n   Run this.", "Run this").ends_with(".. note::\n\n   Run this."));
+}
+
+#[test]
+fn rules_between_paragraphs_are_no_code_and_tables_stay_whole() {
+    let ruled = "-----\n\nFirst words.\n\nRun this.\n\n-----";
+    assert_eq!(quoted("a.md", ruled, "Run this"), "Run this.");
+    let table = "Name | Use\n--- | ---\n`a` | Run this.\n`b` | Do not.";
+    assert!(quoted("a.md", table, "Run this").ends_with(table));
+    let text = "== One\n\n```bash\nx\n```\n\n== Two\n\ny\n";
+    assert_eq!(titles("a.adoc", text).len(), 2, "a fence with a language is closed");
+}
+
 #[test]
 fn long_paragraphs_are_quoted_by_sentences() {
     let text = format!(
@@ -248,6 +311,15 @@ fn hostile_text_takes_linear_time() {
         "=\n",
         "a\n=\n",
         "[[\n",
+        ":::a\n",
+        ".a\n",
+        "[a]\n",
+        ". a\n+\n",
+        "<!--\n",
+        "..\n",
+        "////a\n",
+        "|===\n\n",
+        "a | b\n",
         "    x\n\n",
         "a. ",
     ];

@@ -3,7 +3,7 @@
 use sha2::{Digest, Sha256};
 
 use crate::reference::RepoPath;
-use crate::section::{Kind, cut};
+use crate::section::{Format, Kind, cut};
 use crate::store::corpus::SectionRow;
 use crate::target::ProjectId;
 
@@ -29,6 +29,12 @@ pub(super) fn sections(project: ProjectId, path: &RepoPath, text: &str) -> Vec<S
     });
     // NUL is no text for Postgres.
     rows.filter(|row| !row.body.trim().is_empty() && !row.body.contains('\0')).collect()
+}
+
+/// Whether a file of this name is documentation or code that somebody reads: one of a known format, or a page of a site
+/// that is written in HTML.
+pub(super) fn is_read(path: &RepoPath) -> bool {
+    Format::of(path).is_some() || path.as_str().ends_with(".html") || path.as_str().ends_with(".htm")
 }
 
 /// A number for project, path and position: 63 bits of a hash, so that replicas agree without a sequence.

@@ -271,9 +271,12 @@ impl Syncer {
                 None => return Ok(None),
             },
         };
-        let sections =
-            text.as_ref().map(|blob| file::sections(project.id, &path, blob.text())).unwrap_or_default();
-        let skipped = skipped.or(sections.is_empty().then_some("no_sections"));
+        // Catalogues of translations, drawings, data: text that nobody reads as documentation.
+        let unknown = text.is_some() && !file::is_read(&path);
+        let cut = text.as_ref().filter(|_| !unknown);
+        let sections = cut.map(|blob| file::sections(project.id, &path, blob.text())).unwrap_or_default();
+        let skipped =
+            skipped.or(unknown.then_some("format")).or(sections.is_empty().then_some("no_sections"));
         let bytes = text.as_ref().map_or(0, |blob| blob.text().len() as u64);
         let file = FileRow {
             path: path.as_str().to_owned(),

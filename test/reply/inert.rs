@@ -128,6 +128,26 @@ fn a_colour_between_wide_spaces_is_quoted() {
 }
 
 #[test]
+fn a_paragraph_that_begins_with_brackets_is_no_definition() {
+    let path = RepoPath::parse("docs/a.md").unwrap();
+    let text = "Rotate weekly.\n\n[WARNING]: Never delete the old key.\n\n[home]: https://x.test \"Home\"\n\nThen restart.\n";
+    let markdown = inert::render(&path, text, 0..text.len()).markdown;
+    assert!(markdown.contains("Never delete the old key") && markdown.contains("WARNING"), "{markdown}");
+    assert!(!markdown.contains("x.test"), "{markdown}");
+}
+
+#[test]
+fn a_comment_that_begins_quoted_code_is_no_heading() {
+    let path = RepoPath::parse("docs/a.md").unwrap();
+    let text = "# Settings\n\n```yaml\na: 1\n# How often, in days.\n# Zero: never.\nrotation: 90\n```\n";
+    let from = text.find("# How").unwrap();
+    let passage = inert::passage(&path, text, from..text.len());
+    assert!(text[passage.bytes].starts_with("# How often"));
+    let heading = inert::passage(&path, text, 0..text.len());
+    assert!(text[heading.bytes].starts_with("```yaml"));
+}
+
+#[test]
 fn a_line_of_a_megabyte_is_cut() {
     for word in ["a", "@all ", "`", "[", "*a ", "<", "](", "&", "deadbeef1 ", "![", "\\", "~~", "| ", "é"] {
         let text = word.repeat(1_000_000 / word.len());

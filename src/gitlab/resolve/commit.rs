@@ -69,6 +69,8 @@ impl Walk<'_> {
                 break;
             }
             let Some((path, ranges)) = today(diff, since.as_deref()) else { continue };
+            // Where nobody can tell what happened to the lines since, they are not taken for today's.
+            let ranges = ranges.filter(|_| commit == head || since.is_some());
             // What is not there any more, or not for this audience, is left out; the rest stands.
             match self.places(open, head, &path, ranges).await {
                 Ok(found) => places.extend(found),

@@ -224,9 +224,22 @@ fn split(text: &str) -> Vec<Line> {
 /// The label of a line that defines a link reference.
 fn definition(line: &str) -> Option<String> {
     let line = line.trim_start_matches([' ', '\t', '>']).strip_prefix('[')?;
-    let (name, _) = line.split_once("]:")?;
-    let valid = !name.starts_with('^') && !name.contains(['[', ']']);
+    let (name, rest) = line.split_once("]:")?;
+    let valid = !name.starts_with('^') && !name.contains(['[', ']']) && leads_away(rest.trim());
     valid.then(|| label(name)).filter(|name| !name.is_empty())
+}
+
+/// Whether this is what follows the label in a definition: nothing yet, or one address and perhaps a title. Anything else
+/// is a paragraph that begins with brackets.
+fn leads_away(rest: &str) -> bool {
+    let after = match rest.strip_prefix('<') {
+        Some(address) => address.split_once('>').map(|(_, after)| after),
+        None => Some(rest.find([' ', '\t']).map_or("", |at| &rest[at..])),
+    };
+    let Some(title) = after.map(str::trim) else { return false };
+    let quoted =
+        |open: char, close: char| title.len() > 1 && title.starts_with(open) && title.ends_with(close);
+    title.is_empty() || quoted('"', '"') || quoted('\'', '\'') || quoted('(', ')')
 }
 
 /// A label as labels are compared: white space collapsed, lower case.

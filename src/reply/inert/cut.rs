@@ -36,7 +36,9 @@ pub fn passage(path: &RepoPath, text: &str, bytes: Range<usize>) -> Passage {
     if place::is_markdown(path) {
         let body = trim(text, bytes.start.max(front_matter(text))..bytes.end.max(front_matter(text)));
         bytes = if body.is_empty() || body.end > bytes.end { bytes } else { body };
-        while let Some(shorter) = without_heading(text, &bytes) {
+        while let Some(shorter) = without_heading(text, &bytes)
+            && !in_code(text, bytes.start)
+        {
             bytes = shorter;
         }
     }
@@ -67,6 +69,12 @@ fn front_matter(text: &str) -> usize {
     });
     let Some((body, at)) = close else { return 0 };
     text.len() - body.len() + body.split_inclusive('\n').take(at + 1).map(str::len).sum::<usize>()
+}
+
+/// Whether a byte lies in a code block, where `# …` is a comment.
+fn in_code(text: &str, at: usize) -> bool {
+    let view = View::of_markdown(text);
+    Blocks::of(view.text()).inside_code(view.of_file(at))
 }
 
 /// The bytes after a first line that is a heading; `None` when it is none or nothing follows it.
