@@ -407,15 +407,18 @@ async fn apply_predicate(
     predicate: &str,
     clock: &Clock,
 ) -> anyhow::Result<()> {
-    use crate::target::corpus::Audience;
+    use crate::target::corpus::{Audience, Refusal};
 
     if store.setting(setting::PREDICATE).await?.as_deref() == Some(predicate) {
         return Ok(());
     }
     for row in store.projects().await? {
         let project = Arc::new(row.project);
-        if corpus.admit_project(&project, &Audience::of_index(&project)).is_err() {
-            store.forget_content(project.id, true, clock.now()).await?;
+        if let Err(refusal) = corpus.admit_project(&project, &Audience::of_index(&project)) {
+            // Nothing is kept of the threads of what is excluded. Where another group is configured, or the group was
+            // moved, the list of its projects tells what belongs to it.
+            let threads_too = refusal == Refusal::Excluded;
+            store.forget_content(project.id, threads_too, clock.now()).await?;
         }
     }
     let syncer = Syncer::new(gitlab.clone(), store.clone(), Arc::clone(corpus), clock.clone());

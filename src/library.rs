@@ -67,7 +67,8 @@ impl Library {
         position.floor = store.last_change().await?;
         position.seen.clear();
         for row in store.projects().await? {
-            if row.refusal.is_none() && row.head.is_some() {
+            // Also one whose tree is to be walked again: what is unchanged there is announced by nobody.
+            if row.refusal.is_none() {
                 self.load_project(store, row.project.id).await?;
             }
         }

@@ -75,6 +75,10 @@ impl Default for Metrics {
     }
 }
 
+/// The words for what became of a delivery.
+const HOOKS: [&str; 8] =
+    ["accepted", "duplicate", "ignored", "unproven", "too_large", "not_json", "unreadable", "store_away"];
+
 impl Metrics {
     /// Fresh counters.
     pub fn new() -> Metrics {
@@ -96,6 +100,10 @@ impl Metrics {
             budget: Gauge::default(),
             worker_seen: AtomicI64::new(i64::MAX),
         };
+        // A counter that does not exist is no zero: nothing could be said of what never came.
+        for outcome in HOOKS {
+            let _ = inner.deliveries.get_or_create(&Outcome { outcome });
+        }
         let r = &mut inner.registry;
         r.register(
             "signpost_hook_deliveries",

@@ -80,6 +80,9 @@ impl Failure {
                 WalkWord { word: "sync_gitlab", after, away: is_outage(error) }
             }
             Failure::Sync(SyncError::Store(_)) => WalkWord { word: "store", after: None, away: false },
+            Failure::Sync(SyncError::NoGroup(_)) => {
+                WalkWord { word: "no_group", after: WalkError::NoGroup.after(), away: false }
+            }
             Failure::Panic => WalkWord { word: "defect", after: None, away: false },
         }
     }
@@ -267,10 +270,10 @@ impl Worker {
         // Is it this row, or GitLab as a whole? An outage counts against no row.
         // Neither does a token that has expired: its successor finds every thread still waiting.
         let away = word.away && self.world.gitlab.metadata().await.is_err_and(|error| is_outage(&error));
-        let counted = !away && !matches!(word.word, "budget" | "corpus_not_ready");
+        let counted = !away && !matches!(word.word, "budget" | "corpus_not_ready" | "no_group");
         let wait = if away { self.pause_all(now) } else { backoff(claim.attempts, word.after) };
         let run_at = now + wait.as_millis() as i64 + jitter(wait);
-        let buried = self.world.store.retry(claim, run_at, counted, word.word, now).await?;
+        let buried = self.world.store.retry(claim, run_at, (counted, away), word.word, now).await?;
         let (project, iid) = (claim.place.project, claim.place.iid);
         if buried {
             tracing::error!(

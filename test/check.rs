@@ -220,6 +220,9 @@ async fn what_is_wrong_with_database_corpus_and_queue_is_named() {
         std::mem::take(&mut site.gitlab.world().hooks.values().next().and_then(|h| h.signing_token.clone()));
     site.unset("SIGNPOST_SIGNING_TOKEN");
     assert_fault(&site, "secrets").await;
+    site.set("SIGNPOST_SECRET_TOKEN", "put into the wrong variable");
+    assert_fault(&site, "hook_signed").await;
+    site.unset("SIGNPOST_SECRET_TOKEN");
     site.set("SIGNPOST_SIGNING_TOKEN", &signing.expect("signed"));
 
     let (open, now) = (store(&site).await, Clock::System.now());
@@ -229,7 +232,7 @@ async fn what_is_wrong_with_database_corpus_and_queue_is_named() {
     assert!(assert_fault(&site, "queue").await.contains("20 minutes"));
     let mut claim = open.claim("a worker", now).await.expect("the store").expect("a row");
     (claim.attempts, claim.first_failed_at) = (7, Some(now - 2 * 3_600_000));
-    assert!(open.retry(&claim, now, true, "defect", now).await.expect("the store"), "buried");
+    assert!(open.retry(&claim, now, (true, false), "defect", now).await.expect("the store"), "buried");
     assert!(assert_fault(&site, "buried").await.contains("defect"));
     open.unbury(now).await.expect("the store");
     work_off(&open, now).await;

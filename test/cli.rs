@@ -1,6 +1,6 @@
 //! The commands: exit codes, JSON where data is printed, errors on standard error.
 
-use crate::gitlab::World;
+use crate::gitlab::{Fault, World};
 use crate::life::with_internal_docs;
 use crate::process::Site;
 use crate::walk::{HOW, HOW_MORE, NOWHERE, NOWHERE_MORE};
@@ -190,4 +190,30 @@ async fn explain_names_the_check_at_which_each_reference_fell() {
     assert!(of[0].ends_with("leads to docs/guide/keys.md"), "{told}");
     assert!(of[1].contains("fell at excluded") && of[2].contains("fell at "), "{told}");
     assert!(!told.contains("access.md") && !told.contains("never.md"), "{told}");
+}
+
+#[tokio::test]
+async fn one_broken_repository_keeps_no_other_from_being_read() {
+    let site = Site::new(World::acme()).await;
+    let api = site.gitlab.world().project("acme/api").id;
+    site.gitlab.faults().always("GET", &format!("/projects/{api}/repository/branches/*"), Fault::Json(500));
+    let output = site.run(&["sync", "--json", "--no-history"]).await;
+    assert_eq!(output.code, Some(1), "{output:?}");
+    assert!(output.err.contains("acme/api") && output.json()["sections"].as_u64() > Some(0), "{output:?}");
+}
+
+#[tokio::test]
+async fn what_is_no_text_in_the_environment_and_an_empty_folder_are_no_defects() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let site = Site::new(World::acme()).await;
+    let empty = tempfile::tempdir().expect("a folder");
+    let mut command = site.command();
+    command.env("LC_ODD", std::ffi::OsStr::from_bytes(b"\xff"));
+    command.args(["ask", "--json", "--corpus"]).arg(empty.path()).arg("How do I rotate a key?");
+    let output = command.output().await.expect("it starts");
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!((&report["decision"], &report["targets"]), (&"gap".into(), &serde_json::json!([])));
+    let nowhere = site.run(&["ask", "--corpus", "/no/such/folder", "How?"]).await;
+    assert_eq!(nowhere.code, Some(2), "{nowhere:?}");
 }

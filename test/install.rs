@@ -2,8 +2,10 @@
 
 use crate::gitlab::world::hooks::{GROUP_SWITCHES, Owner, SWITCHES};
 use crate::gitlab::world::{Hook, World};
-use crate::gitlab::{OWNER_TOKEN, hook};
+use crate::gitlab::{Fault, OWNER_TOKEN, hook};
 use crate::process::{Output, Site};
+use signpost::store::Store;
+use signpost::store::setting::LABEL;
 
 const ON: [&str; 7] = [
     "issues_events",
@@ -265,4 +267,54 @@ async fn a_bot_that_has_another_token_than_the_hook_is_told_of_by_check() {
         assert!(began.elapsed() < crate::process::PATIENCE, "check does not tell");
     }
     serving.kill().await;
+}
+
+#[tokio::test]
+async fn a_token_that_a_hook_has_is_shown_whatever_goes_wrong_after_it() {
+    let site = site().await;
+    site.gitlab.world().version = "19.3.0".into();
+    let gateway = site.gitlab.world().project("acme/platform/gateway").id;
+    site.gitlab.faults().always("POST", &format!("/projects/{gateway}/hooks"), Fault::Json(500));
+    let output = install(&site, &["--projects"]).await;
+    assert_eq!(output.code, Some(2), "{output:?}");
+    assert_eq!(said(&output, "SIGNPOST_SIGNING_TOKEN"), hooks(&site)[0].signing_token, "{output:?}");
+    assert!(output.err.contains(&gateway.to_string()), "{output:?}");
+    // Who may not look everywhere changes nothing.
+    let kept = hooks(&site)[0].signing_token.clone();
+    site.gitlab.faults().clear();
+    site.gitlab.faults().always("GET", &format!("/projects/{gateway}/hooks"), Fault::Json(403));
+    assert_eq!(install(&site, &["--projects"]).await.code, Some(2));
+    assert_eq!(hooks(&site)[0].signing_token, kept);
+    // Nor is what could not be looked at reported as gone.
+    site.gitlab.faults().clear();
+    site.gitlab.faults().always("GET", "/groups/*", Fault::Json(500));
+    let output = site.run(&["uninstall"]).await;
+    assert_eq!(output.code, Some(2), "{output:?}");
+}
+
+#[tokio::test]
+async fn a_label_that_was_renamed_is_not_made_again() {
+    let site = site().await;
+    assert_eq!(install(&site, &[]).await.code, Some(0));
+    let id = {
+        let mut world = site.gitlab.world();
+        let label = world.labels.values_mut().next().expect("the label");
+        "docs wanted".clone_into(&mut label.name);
+        label.id
+    };
+    let store = Store::open(&format!("sqlite://{}", site.database().display())).await.expect("the store");
+    store.set(LABEL, &format!("{id} documentation-gap")).await.expect("the store");
+    store.close().await;
+    let output = install(&site, &["--keep-token"]).await;
+    assert!(output.code == Some(0) && output.out.contains("docs wanted"), "{output:?}");
+    assert_eq!(site.gitlab.world().labels.len(), 1);
+    let report = site.run(&["check", "--json"]).await.json();
+    let label =
+        report["findings"].as_array().expect("findings").iter().find(|f| f["name"] == "label").cloned();
+    let label = label.expect("it is looked at");
+    assert!(
+        label["level"] == "warning"
+            && label["cure"].as_str().is_some_and(|cure| cure.contains("docs wanted")),
+        "{label}"
+    );
 }

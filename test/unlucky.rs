@@ -8,7 +8,9 @@ use signpost::store::queue::Place;
 
 use crate::app::{Database, TestApp, on_both};
 use crate::gitlab::{BOT, FakeGitLab, Fault, Visibility, World};
-use crate::life::{API, AUDIT, BUG, BUG_MORE, HOW, HOW_MORE, NOWHERE, NOWHERE_MORE, OUTDATED};
+use crate::life::{
+    API, AUDIT, BUG, BUG_MORE, HOW, HOW_MORE, NOWHERE, NOWHERE_MORE, OUTDATED, with_internal_docs,
+};
 
 const DOCS: &str = "acme/docs";
 const KEYS: &str = "docs/guide/keys.md";
@@ -266,4 +268,76 @@ async fn a_documentation_site_that_one_replica_reads_is_known_to_all() {
     let iid = app.ask(API, "mara", HOW, HOW_MORE).await;
     assert!(app.note(API, iid).contains("https://handbook.example.com/"), "{}", app.note(API, iid));
     app.finish().await;
+}
+
+on_both! {
+    async fn a_changed_configuration_loses_neither_the_index_nor_what_was_decided(app: TestApp, with_internal_docs()) {
+        let private = app.ask("acme/vault", "tom", NOWHERE, NOWHERE_MORE).await;
+        let deleted = app.answered().await;
+        app.gitlab.delete_note(app.note_id(deleted)).await;
+        app.drain().await;
+        let place = Place::thread(app.gitlab.world().project("acme/vault").id, private);
+        let known = app.store().questions(place).await.expect("the store");
+        assert!(!known.is_empty());
+        app.config.corpus.exclude.push("acme/nothing-of-this-name".to_owned());
+        app.restart().await;
+        assert_eq!(app.store().questions(place).await.expect("the store").len(), known.len());
+        app.swept().await;
+        app.answered().await;
+        app.is_untouched(deleted);
+        // And an excluded project's threads stay decided when it comes back.
+        app.config.corpus.exclude.push(API.to_owned());
+        app.restart().await;
+        app.drain().await;
+        app.config.corpus.exclude.pop();
+        app.restart().await;
+        app.swept().await;
+        app.gitlab.comment(API, deleted, "mara", "Still the same here.").await;
+        app.drain().await;
+        app.is_untouched(deleted);
+    }
+}
+
+on_both! {
+    async fn a_group_that_was_renamed_costs_nothing_that_was_known(app: TestApp) {
+        let (gap, answered) = (app.gap().await, app.answered().await);
+        app.unheard(|world| {
+            let id = world.group("acme").id;
+            "acme-corp".clone_into(&mut world.groups.get_mut(&id).expect("the group").path);
+        }).await;
+        let api = app.gitlab.world().project("acme-corp/api").id;
+        let records = async |app: &TestApp| {
+            let of = async |iid| app.store().questions(Place::thread(api, iid)).await.expect("the store").len();
+            (of(gap).await, of(answered).await)
+        };
+        app.gitlab.comment("acme-corp/api", gap, "mara", "Anybody?").await;
+        app.gitlab.edit_file("acme-corp/docs", PAGE, AUDIT).await;
+        app.drain().await;
+        let _ = app.app().sweep().await;
+        app.drain().await;
+        assert_eq!(records(app).await, (1, 1));
+        assert_eq!(app.store().depth().await.expect("the queue").buried, 0);
+        app.config.gitlab.group = "acme-corp".to_owned();
+        app.restart().await;
+        app.after(HOUR).await;
+        app.swept().await;
+        assert_eq!(records(app).await, (1, 1));
+        let note = app.note("acme-corp/api", gap);
+        assert!(note.contains("audit.md"), "{note}");
+    }
+}
+
+on_both! {
+    async fn another_gap_label_in_the_configuration_is_no_dismissal(app: TestApp) {
+        let gap = app.gap().await;
+        app.config.gap.label = "docs::missing".to_owned();
+        app.restart().await;
+        app.gitlab.comment(API, gap, "eve", "I would like to know that as well.").await;
+        app.drain().await;
+        assert_eq!(app.record(gap).await.state, State::Gap);
+        assert_eq!(app.gitlab.labels(API, gap), ["docs::missing"]);
+        app.gitlab.remove_labels(API, gap, "tom", &["docs::missing"]).await;
+        app.drain().await;
+        assert_eq!(app.record(gap).await.state, State::Dismissed);
+    }
 }

@@ -49,7 +49,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- if $given -}}
 {{- $given -}}
 {{- else if .Values.ingress.enabled -}}
-{{- printf "%s://%s/hook" (ternary "https" "http" (ne .Values.ingress.tlsSecret "")) .Values.ingress.host -}}
+{{- printf "https://%s/hook" .Values.ingress.host -}}
 {{- end -}}
 {{- end -}}
 

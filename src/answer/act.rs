@@ -349,6 +349,9 @@ impl Walk<'_> {
             label::found(self.world, self.project.id).await?;
         }
         let now = self.now();
+        if missed && !self.has_label() && self.relabel().await? {
+            return Ok(());
+        }
         if !self.has_label() {
             let dismissed: Vec<Record> =
                 self.records.iter().filter(|r| r.state == State::Gap && r.labelled).cloned().collect();
@@ -395,6 +398,30 @@ impl Walk<'_> {
             self.save(record).await?;
         }
         Ok(())
+    }
+
+    /// Where another label is configured now, an issue that carries the one before gets the new one in its place. False when
+    /// it carries none.
+    async fn relabel(&mut self) -> Result<bool, WalkError> {
+        let world = self.world;
+        let former = label::former(&world.store, &world.config.gap.label).await?;
+        let carried: Vec<&String> = former.iter().filter(|name| self.thread.issue.labels.has(name)).collect();
+        if carried.is_empty() || self.observing() {
+            return Ok(!carried.is_empty());
+        }
+        let (project, iid) = (self.project.id, self.claim.place.iid);
+        let new = label::found_or_created(world, project).await?;
+        world.gitlab.add_label(project, iid, &new).await?;
+        for name in carried {
+            if let Some(old) = world.gitlab.find_label(project, name).await? {
+                world.gitlab.remove_label(project, iid, &old).await?;
+            }
+        }
+        self.trail.act("relabelled", None);
+        if let Some(issue) = world.gitlab.issue(project, iid).await? {
+            self.thread.issue = issue;
+        }
+        Ok(true)
     }
 
     /// 👎 by who asked, or by a member from Developer up, takes the answer back.

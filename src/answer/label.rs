@@ -5,7 +5,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::answer::{WalkError, World};
 use crate::gitlab::GapLabel;
-use crate::store::setting::LABEL;
+use crate::store::setting::{FORMER_LABELS, LABEL};
+use crate::store::{Store, StoreError};
 use crate::target::ProjectId;
 
 /// The name that the gap label has in GitLab, as far as was seen. Clones share it.
@@ -36,10 +37,7 @@ pub(super) async fn found(world: &World, project: ProjectId) -> Result<Option<Ga
         return Ok(Some(label));
     }
     // Renamed, perhaps; the id is of use only while the configuration means the same label.
-    let known = world.store.setting(LABEL).await?;
-    let known =
-        known.as_deref().and_then(|known| known.split_once(' ')).filter(|(_, name)| name == configured);
-    let label = match known.and_then(|(id, _)| id.parse().ok()) {
+    let label = match remembered(&world.store, configured).await? {
         Some(id) => world.gitlab.find_label_by_id(project, id).await?,
         None => None,
     };
@@ -68,8 +66,30 @@ async fn seen(world: &World, label: &GapLabel) -> Result<(), WalkError> {
     if let (Some(id), true) = (label.group_id(), label.name() == configured) {
         let value = format!("{id} {configured}");
         if world.store.setting(LABEL).await?.as_deref() != Some(&value) {
+            let former = former(&world.store, configured).await?;
+            world.store.set(FORMER_LABELS, &former.join("\n")).await?;
             world.store.set(LABEL, &value).await?;
         }
     }
     Ok(())
+}
+
+/// The id of the group's label that was found under the configured name.
+pub(crate) async fn remembered(store: &Store, configured: &str) -> Result<Option<u64>, StoreError> {
+    let known = store.setting(LABEL).await?;
+    let known = known.as_deref().and_then(|known| known.split_once(' '));
+    Ok(known.filter(|(_, name)| *name == configured).and_then(|(id, _)| id.parse().ok()))
+}
+
+/// The names that the gap label was configured to have before. An issue that carries one of them was labelled by the bot, and
+/// no human took anything off.
+pub(super) async fn former(store: &Store, configured: &str) -> Result<Vec<String>, StoreError> {
+    let last = store.setting(LABEL).await?;
+    let last = last.as_deref().and_then(|known| known.split_once(' ')).map(|(_, name)| name.to_owned());
+    let earlier = store.setting(FORMER_LABELS).await?.unwrap_or_default();
+    let mut names: Vec<String> = earlier.lines().map(str::to_owned).chain(last).collect();
+    names.sort();
+    names.dedup();
+    names.retain(|name| name != configured && !name.is_empty());
+    Ok(names)
 }

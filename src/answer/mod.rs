@@ -3,7 +3,7 @@
 
 mod act;
 mod judgement;
-mod label;
+pub(crate) mod label;
 mod replay;
 mod sites;
 mod standing;
@@ -30,7 +30,7 @@ use crate::store::question::{ISSUE, Record, State};
 use crate::store::queue::{Claim, Place};
 use crate::store::setting::{BIRTH, CORPUS_READY, GROUP_READ};
 use crate::store::{Store, StoreError};
-use crate::target::corpus::{Audience, Corpus};
+use crate::target::corpus::{Audience, Corpus, Refusal};
 use crate::target::{Project, Validated};
 
 pub use judgement::{Consulted, Judgement, consult};
@@ -94,6 +94,9 @@ pub enum WalkError {
         /// How long the thread has been waiting.
         waiting: Duration,
     },
+    /// The configured group is not there: renamed, or misspelt in the configuration.
+    #[error("the configured group is not there: was it renamed? set gitlab.group")]
+    NoGroup,
     /// A defect of this program stopped a computation.
     #[error("a computation stopped by a defect")]
     Defect,
@@ -114,6 +117,7 @@ impl WalkError {
             WalkError::Library(_) => "search",
             WalkError::Budget => "budget",
             WalkError::CorpusNotReady { .. } => "corpus_not_ready",
+            WalkError::NoGroup => "no_group",
             WalkError::Defect => "defect",
             WalkError::LeaseLost => "lease_lost",
         }
@@ -123,7 +127,7 @@ impl WalkError {
     pub fn after(&self) -> Option<Duration> {
         match self {
             WalkError::GitLab(GitLabError::Transient { after, .. }) => *after,
-            WalkError::Budget => Some(Duration::from_secs(600)),
+            WalkError::Budget | WalkError::NoGroup => Some(Duration::from_secs(600)),
             // Often while it may be seconds, rarely when it turns out to be hours.
             WalkError::CorpusNotReady { waiting } => {
                 Some((*waiting / 4).clamp(Duration::from_millis(300), Duration::from_secs(30)))
@@ -148,6 +152,10 @@ pub async fn look(world: &World, claim: &Claim) -> Result<Outcome, WalkError> {
     // Excluded, foreign, archived and dying projects get nothing, and nothing of them is kept.
     let audience = match world.corpus.admit_thread(&project) {
         Ok(audience) => audience,
+        // A group that was renamed has no threads outside it.
+        Err(Refusal::OutsideGroup) if !world.gitlab.has_group(world.config.group()).await? => {
+            return Err(WalkError::NoGroup);
+        }
         Err(refusal) => return world.forget(place, refusal.name()).await,
     };
     // Asked first: a thread that waits for the corpus is not fetched again and again meanwhile.

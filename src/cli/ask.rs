@@ -20,6 +20,9 @@ use crate::reference::ProjectPath;
 use crate::search::Tuning;
 use crate::target::corpus::{Audience, Refusal};
 
+/// The share that a configuration without `answer.max_wrong` promises.
+const MAX_WRONG: f32 = 0.05;
+
 /// Arguments of `signpost ask`.
 #[derive(clap::Args, Debug)]
 pub struct Args {
@@ -38,9 +41,9 @@ pub struct Args {
     /// Print JSON.
     #[arg(long)]
     json: bool,
-    /// The promised share of wrong answers among those given.
-    #[arg(long, default_value_t = 0.05, value_name = "SHARE", value_parser = crate::cli::share)]
-    max_wrong: f32,
+    /// The promised share of wrong answers among those given; by default the configured one, with a folder 0.05.
+    #[arg(long, value_name = "SHARE", value_parser = crate::cli::share)]
+    max_wrong: Option<f32>,
     /// A file that keeps the vectors of all sections between runs; without it only what the words find is compared
     /// by vectors.
     #[arg(long, value_name = "FILE")]
@@ -87,7 +90,7 @@ async fn of_group(args: &Args, question: &Arc<Question>, invocation: &Invocation
         }
         None => Audience::everybody(),
     };
-    let policy = Policy::promising(args.max_wrong);
+    let policy = Policy::promising(args.max_wrong.unwrap_or(world.config.answer.max_wrong));
     let consulted = consult(&world, &audience, question, &policy).await?;
     world.store.close().await;
     let citations =
@@ -124,7 +127,7 @@ fn of_folder(args: &Args, corpus: &Path, question: &Question) -> anyhow::Result<
         local.shortlist(question)?;
     }
     let answer = local.ask(question, &[], "issue")?;
-    let policy = Policy::promising(args.max_wrong);
+    let policy = Policy::promising(args.max_wrong.unwrap_or(MAX_WRONG));
     let decision = decide(&policy, answer.kind, &answer.judged);
     let keys = if let Decision::Answer(keys) = &decision { keys.clone() } else { Vec::new() };
     let targets: Vec<Value> = keys

@@ -100,11 +100,14 @@ async fn look(config: &Config, secrets: &Secrets) -> Vec<Finding> {
             "set the variable, in the environment or as a file with …_FILE",
         );
     }
-    database::look(config, &mut report).await;
+    let remembered = database::look(config, &mut report).await;
     match Invocation::gitlab(config, secrets) {
         Ok(gitlab) => {
-            let looked =
-                tokio::time::timeout(PATIENCE, remote::look(config, secrets, &gitlab, &mut report)).await;
+            let looked = tokio::time::timeout(
+                PATIENCE,
+                remote::look(config, secrets, &gitlab, remembered, &mut report),
+            )
+            .await;
             if looked.is_err() {
                 report.fault(
                     "gitlab",

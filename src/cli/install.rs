@@ -6,10 +6,12 @@ use secrecy::{ExposeSecret, SecretString};
 use serde_json::json;
 use url::Url;
 
+use crate::answer::label;
 use crate::cli::Verdict;
 use crate::cli::invocation::Invocation;
 use crate::config::{Config, Secrets};
 use crate::gitlab::{Error, GitLab, Hook, HookOwner, HookSettings};
+use crate::store::Store;
 use crate::target::corpus::{Corpus, Scope};
 
 /// Arguments of `signpost install`.
@@ -85,13 +87,31 @@ async fn install(args: Args, config: Config, secrets: Secrets) -> anyhow::Result
         secret_token: if signs { None } else { token.clone() },
         verify_tls: !args.insecure_tls,
     };
-    let mut lines = Vec::new();
+    // Who may not look is told before anything is changed.
     for owner in &owners {
-        lines.push(set_hook(&gitlab, owner, &mut settings, (&token, &kept), args.dry_run).await?);
+        hooks_of(&gitlab, owner).await?;
+    }
+    let (mut lines, mut failed) = (Vec::new(), Vec::new());
+    for owner in &owners {
+        match set_hook(&gitlab, owner, &mut settings, (&token, &kept), args.dry_run).await {
+            Ok(line) => lines.push(line),
+            Err(error) => failed.push(format!("{}: {error:#}", name(owner))),
+        }
     }
     let signed = settings.secret_token.is_none();
-    lines.push(set_label(&gitlab, &config, args.dry_run).await?);
-    report(&args, &token, signed, &lines);
+    match set_label(&gitlab, &config, args.dry_run).await {
+        Ok(line) => lines.push(line),
+        Err(error) => failed.push(format!("label {}: {error:#}", config.gap.label)),
+    }
+    // A token that a hook has by now must be seen, whatever else went wrong.
+    if !lines.is_empty() {
+        report(&args, &token, signed, &lines);
+    }
+    anyhow::ensure!(
+        failed.is_empty(),
+        "not done: {}. Run the command again with --keep-token, once the bot has the token",
+        failed.join("; ")
+    );
     Ok(Verdict::Fine)
 }
 
@@ -123,6 +143,22 @@ fn name(owner: &HookOwner) -> String {
     }
 }
 
+/// The hooks of a group or project.
+async fn hooks_of(gitlab: &GitLab, owner: &HookOwner) -> anyhow::Result<Vec<Hook>> {
+    let needs = match owner {
+        HookOwner::Group(_) => "group hooks need Premium and an Owner's token; on other tiers use --projects",
+        HookOwner::Project(_) => "a project's hooks need a Maintainer's token",
+    };
+    match gitlab.hooks(owner).await {
+        Ok(Some(hooks)) => Ok(hooks),
+        Ok(None) | Err(Error::Denied(_)) => anyhow::bail!(
+            "{} has no hooks that this token may see: {needs} (set SIGNPOST_INSTALL_TOKEN for this command alone)",
+            name(owner)
+        ),
+        Err(error) => Err(error.into()),
+    }
+}
+
 /// Creates the hook, or mends the one that has our address. An instance that ignored the signing token gets the
 /// plain one.
 async fn set_hook(
@@ -132,22 +168,7 @@ async fn set_hook(
     (token, kept): (&Option<SecretString>, &(Option<SecretString>, Option<SecretString>)),
     dry_run: bool,
 ) -> anyhow::Result<String> {
-    let (of, needs) = (
-        name(owner),
-        match owner {
-            HookOwner::Group(_) => {
-                "group hooks need Premium and an Owner's token; on other tiers use --projects"
-            }
-            HookOwner::Project(_) => "a project's hooks need a Maintainer's token",
-        },
-    );
-    let hooks = match gitlab.hooks(owner).await {
-        Ok(Some(hooks)) => hooks,
-        Ok(None) | Err(Error::Denied(_)) => anyhow::bail!(
-            "{of} has no hooks that this token may see: {needs} (set SIGNPOST_INSTALL_TOKEN for this command alone)"
-        ),
-        Err(error) => return Err(error.into()),
-    };
+    let hooks = hooks_of(gitlab, owner).await?;
     let ours: Vec<&Hook> = hooks.iter().filter(|hook| hook.url == settings.url.as_str()).collect();
     if dry_run {
         let what = if ours.is_empty() { "would be created" } else { "would be mended" };
@@ -184,11 +205,28 @@ async fn set_label(gitlab: &GitLab, config: &Config, dry_run: bool) -> anyhow::R
     if gitlab.find_group_label(config.group(), label).await?.is_some() {
         return Ok(format!("label {label}: there"));
     }
+    if let Some(renamed) = renamed_label(gitlab, config).await {
+        return Ok(format!("label {label}: renamed to {renamed}; set gap.label = \"{renamed}\""));
+    }
     if dry_run {
         return Ok(format!("label {label}: would be created in the group"));
     }
     gitlab.create_group_label(config.group(), label).await?;
     Ok(format!("label {label}: created in the group"))
+}
+
+/// The name that the gap label has by now, where the bot's database knows it and somebody renamed it in GitLab.
+async fn renamed_label(gitlab: &GitLab, config: &Config) -> Option<String> {
+    let url = &config.database.url;
+    // Looking must not make an empty one.
+    if url.strip_prefix("sqlite://").is_some_and(|path| !std::path::Path::new(path).exists()) {
+        return None;
+    }
+    let store = Store::open(url).await.ok()?;
+    let known = label::remembered(&store, &config.gap.label).await.ok().flatten();
+    store.close().await;
+    let label = gitlab.find_group_label_by_id(config.group(), known?).await.ok().flatten()?;
+    Some(label.name().to_owned())
 }
 
 fn report(args: &Args, token: &Option<SecretString>, signed: bool, lines: &[String]) {
@@ -237,11 +275,22 @@ pub fn uninstall(args: UninstallArgs, invocation: &Invocation) -> anyhow::Result
     Invocation::block_on(async {
         let gitlab = client(&config, &secrets)?;
         let mut all = vec![HookOwner::Group(config.group().to_owned())];
-        all.extend(owners(&gitlab, &config, true).await.unwrap_or_default());
-        let mut removed = 0;
+        // Also those that were excluded since: their events must not go on coming.
+        let mut pages = gitlab.group_projects(config.group())?;
+        while let Some(page) = pages.next().await? {
+            all.extend(page.iter().map(|project| HookOwner::Project(project.id)));
+        }
+        let (mut removed, mut unseen) = (0, 0);
         for owner in &all {
             // A token without the right to see a group's hooks may still see a project's.
-            let Ok(Some(hooks)) = gitlab.hooks(owner).await else { continue };
+            let hooks = match gitlab.hooks(owner).await {
+                Ok(Some(hooks)) => hooks,
+                Ok(None) | Err(Error::Denied(_)) => {
+                    unseen += 1;
+                    continue;
+                }
+                Err(error) => return Err(error.into()),
+            };
             for hook in hooks.iter().filter(|hook| hook.url == url.as_str()) {
                 if !args.dry_run {
                     gitlab.delete_hook(owner, hook.id).await?;
@@ -256,6 +305,12 @@ pub fn uninstall(args: UninstallArgs, invocation: &Invocation) -> anyhow::Result
             }
         }
         println!("{removed} hooks; the label and the notes stay");
+        if unseen == all.len() {
+            eprintln!(
+                "signpost: this token may see no hook: an Owner's or Maintainer's can (SIGNPOST_INSTALL_TOKEN)"
+            );
+            return Ok(Verdict::Wrong);
+        }
         Ok(Verdict::Fine)
     })
 }

@@ -1,5 +1,6 @@
 //! What every command that needs the configuration begins with.
 
+use std::ffi::OsString;
 use std::future::Future;
 use std::path::PathBuf;
 
@@ -25,7 +26,10 @@ pub struct Invocation {
 impl Invocation {
     /// The invocation of this process.
     pub fn of_process(config: PathBuf) -> Invocation {
-        Invocation { config, environment: std::env::vars().collect() }
+        // What is no text is none of our variables.
+        let text =
+            |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
+        Invocation { config, environment: std::env::vars_os().filter_map(text).collect() }
     }
 
     /// Reads configuration and secrets.

@@ -7,7 +7,7 @@ use crate::cli::Verdict;
 use crate::cli::invocation::Invocation;
 use crate::clock::Clock;
 use crate::history;
-use crate::sync::{Syncer, embed_some};
+use crate::sync::{SyncError, Syncer, embed_some};
 
 /// Arguments of `signpost sync`.
 #[derive(clap::Args, Debug)]
@@ -34,11 +34,22 @@ async fn sync(args: Args, invocation: &Invocation) -> anyhow::Result<Verdict> {
     let syncer = Syncer::new(world.gitlab.clone(), world.store.clone(), world.corpus.clone(), Clock::System);
     let admitted = syncer.refresh_group().await?;
     let bar = progress(admitted.len() as u64, "projects");
-    let (mut changed, mut bytes) = (0, 0);
+    let (mut changed, mut bytes, mut broken) = (0, 0, 0);
     for id in admitted {
-        let synced = syncer.sync_project(id).await?;
-        changed += synced.changed.len();
-        bytes += synced.bytes;
+        match syncer.sync_project(id).await {
+            Ok(synced) => {
+                changed += synced.changed.len();
+                bytes += synced.bytes;
+            }
+            // One repository that GitLab cannot read keeps nobody else's from being read.
+            Err(SyncError::GitLab(error)) => {
+                broken += 1;
+                let known = world.store.project(id).await?;
+                let name = known.map_or_else(|| id.to_string(), |row| row.project.path.as_str().to_owned());
+                bar.suspend(|| eprintln!("signpost: {name} could not be read: {error}"));
+            }
+            Err(error) => return Err(error.into()),
+        }
         bar.inc(1);
     }
     bar.finish_and_clear();
@@ -89,7 +100,7 @@ async fn sync(args: Args, invocation: &Invocation) -> anyhow::Result<Verdict> {
         );
         return Ok(Verdict::Wrong);
     }
-    Ok(Verdict::Fine)
+    Ok(if broken == 0 { Verdict::Fine } else { Verdict::Wrong })
 }
 
 async fn read_history(world: &crate::answer::World) -> anyhow::Result<usize> {

@@ -12,7 +12,7 @@ use crate::store::{Result, Store};
 /// The database.
 pub async fn current(store: &Store, config: &Config, now: Millis) -> Result<Vec<Gap>> {
     settle(store).await?;
-    let (records, hand) = (store.all_questions().await?, store.gap_decisions().await?);
+    let (records, hand) = (store.gap_questions().await?, store.gap_decisions().await?);
     let projects = store.projects().await?;
     let threshold = (Policy::promising(config.answer.max_wrong).cover * 1000.0).round() as i64;
     Ok(list(records, &hand, &Scene { instance: &config.gitlab.url, projects: &projects, threshold, now }))
@@ -24,11 +24,11 @@ pub async fn current(store: &Store, config: &Config, now: Millis) -> Result<Vec<
 /// # Errors
 /// The database.
 pub async fn settle(store: &Store) -> Result<()> {
-    let mut records = store.all_questions().await?;
-    records.retain(|record| State::of(record).is_some());
-    if records.iter().all(|record| record.cluster.is_some()) {
+    if store.unsettled_gaps().await? == 0 {
         return Ok(());
     }
+    let mut records = store.gap_questions().await?;
+    records.retain(|record| State::of(record).is_some());
     let joins = cluster::join(&records, &store.gap_decisions().await?);
     store.join_clusters(&joins).await
 }

@@ -84,6 +84,15 @@ impl GitLab {
         Ok(rows.and_then(|(rows, _)| exact(rows, name)))
     }
 
+    /// The group's label of this id, whatever its name is now.
+    pub async fn find_group_label_by_id(&self, group: &str, id: u64) -> Result<Option<GapLabel>, Error> {
+        let endpoint =
+            Own::get(format!("groups/{}/labels", segment(group))).with("include_ancestor_groups", true);
+        let rows = absent(self.http.pages::<LabelRow>(&endpoint)?.collect(PAGES).await)?;
+        let rows = rows.map(|(rows, _)| rows).unwrap_or_default();
+        Ok(rows.into_iter().find(|row| row.id == id && !row.archived).map(GapLabel::from))
+    }
+
     /// Creates the label in the group, with colour and description. When somebody else just did, that one is it.
     pub async fn create_group_label(&self, group: &str, name: &str) -> Result<GapLabel, Error> {
         let body = json!({ "name": name, "color": COLOR, "description": DESCRIPTION });

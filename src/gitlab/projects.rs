@@ -95,6 +95,11 @@ impl GitLab {
         Ok(Projects { pages: self.http.pages(&endpoint)?, prefix: format!("{}/", group.trim_matches('/')) })
     }
 
+    /// Whether a group has this very path now: a renamed one may still be found under its old path.
+    pub async fn has_group(&self, group: &str) -> Result<bool, Error> {
+        Ok(self.group(group).await?.is_some_and(|found| found.path.eq_ignore_ascii_case(group)))
+    }
+
     /// A group; `None` when there is none, or none that the token may see.
     pub async fn group(&self, group: &str) -> Result<Option<Group>, Error> {
         let endpoint = GroupByName::builder().group(group).build().expect("every required field is given");

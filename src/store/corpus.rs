@@ -101,6 +101,8 @@ const PROJECT: &str = concat!(project_columns!(), "WHERE id = $1");
 const SET_HEAD: &str = "UPDATE project SET head = $2, synced_at = $3 WHERE id = $1";
 const FORGET_HEAD: &str = "UPDATE project SET head = NULL WHERE id = $1";
 /// What is known of the threads of a project that is nobody's business any more.
+/// A project's threads are forgotten as [`Store::forgotten`] says.
+const FORGOTTEN_THREADS: &str = "UPDATE queue SET forgotten_at = $2 WHERE project_id = $1 AND iid > 0";
 const FORGET_THREADS: [&str; 6] = [
     "DELETE FROM question WHERE project_id = $1",
     "DELETE FROM signpost WHERE project_id = $1",
@@ -346,6 +348,7 @@ impl Store {
             sqlx::query(FORGET_DOCSITES).bind(id).execute(&mut *tx).await?;
             sqlx::query(FORGET_HEAD).bind(id).execute(&mut *tx).await?;
             if row {
+                sqlx::query(FORGOTTEN_THREADS).bind(id).bind(now).execute(&mut *tx).await?;
                 for statement in FORGET_THREADS {
                     sqlx::query(statement).bind(id).execute(&mut *tx).await?;
                 }

@@ -16,6 +16,8 @@ const WAITING: usize = 2048;
 /// How long a delivery may wait for the disk: GitLab hangs up after ten seconds, and a refusal it hears is worth
 /// more than an answer it does not.
 const PATIENCE: Duration = Duration::from_secs(8);
+/// How long one transaction may take: a connection that fell silent must not hold up all that come after.
+const COMMIT: Duration = Duration::from_secs(6);
 
 /// What a delivery asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,11 +104,14 @@ async fn write_batches(store: Store, mut receiver: mpsc::Receiver<Waiting>) {
     let mut batch = Vec::with_capacity(BATCH);
     while receiver.recv_many(&mut batch, BATCH).await > 0 {
         let deliveries: Vec<&Delivery> = batch.iter().map(|(delivery, _)| delivery).collect();
-        let outcome = store.take_batch(&deliveries).await;
-        if let Err(error) = &outcome {
+        let taken = match tokio::time::timeout(COMMIT, store.take_batch(&deliveries)).await {
+            Ok(outcome) => outcome.map_err(|error| error.to_string()),
+            Err(_) => Err("the database does not answer".to_owned()),
+        };
+        if let Err(error) = &taken {
             tracing::error!(%error, waiting = batch.len(), "deliveries could not be written; GitLab is told 503");
         }
-        let taken = outcome.map_err(|_| ());
+        let taken = taken.map_err(|_| ());
         for (at, (_, answer)) in batch.drain(..).enumerate() {
             // The request may have been given up; then GitLab delivers again and finds a duplicate.
             let _ = answer.send(taken.as_ref().map(|t| t[at]).map_err(Clone::clone));

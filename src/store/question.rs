@@ -226,7 +226,20 @@ const OF_THREAD: &str = concat!(
     columns!(),
     " FROM question WHERE project_id = $1 AND iid = $2 ORDER BY asked_at, key"
 );
-const ALL: &str = concat!("SELECT ", columns!(), " FROM question ORDER BY project_id, iid, key");
+macro_rules! is_or_was_a_gap {
+    () => {
+        "(state IN ('gap', 'dismissed') OR (state IN ('answered', 'silent') AND closed_commit IS NOT NULL))"
+    };
+}
+const GAPS: &str = concat!(
+    "SELECT ",
+    columns!(),
+    " FROM question WHERE ",
+    is_or_was_a_gap!(),
+    " ORDER BY project_id, iid, key"
+);
+const UNSETTLED: &str =
+    concat!("SELECT COUNT(*) FROM question WHERE cluster IS NULL AND ", is_or_was_a_gap!());
 const IN_STATE: &str = concat!(
     "SELECT ",
     columns!(),
@@ -347,12 +360,21 @@ impl Store {
             .iter().map(record).collect::<std::result::Result<_, _>>()?))
     }
 
-    /// Every question.
+    /// How many questions that are or were gaps belong to no entry of the list yet.
     ///
     /// # Errors
     /// The database.
-    pub async fn all_questions(&self) -> Result<Vec<Record>> {
-        read!(self, pool => Ok(sqlx::query(ALL).fetch_all(pool).await?
+    pub async fn unsettled_gaps(&self) -> Result<i64> {
+        let (count,): (i64,) = read!(self, pool => sqlx::query_as(UNSETTLED).fetch_one(pool).await?);
+        Ok(count)
+    }
+
+    /// Every question that is or was a gap.
+    ///
+    /// # Errors
+    /// The database.
+    pub async fn gap_questions(&self) -> Result<Vec<Record>> {
+        read!(self, pool => Ok(sqlx::query(GAPS).fetch_all(pool).await?
             .iter().map(record).collect::<std::result::Result<_, _>>()?))
     }
 

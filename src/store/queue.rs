@@ -83,7 +83,7 @@ pub struct Depth {
     pub ready: i64,
     /// Given up, kept and counted.
     pub buried: i64,
-    /// When the longest waiting row became due.
+    /// When the longest waiting row became due; where GitLab is away, since when it has been waiting for it.
     pub oldest: Option<Millis>,
 }
 
@@ -159,7 +159,8 @@ const FORGOTTEN: &str = "UPDATE queue SET forgotten_at = $3 WHERE project_id = $
 const DEPTH: &str = "
     SELECT COALESCE(SUM(CASE WHEN state = 'ready' THEN 1 ELSE 0 END), 0) AS ready,
            COALESCE(SUM(CASE WHEN state = 'buried' THEN 1 ELSE 0 END), 0) AS buried,
-           MIN(CASE WHEN state = 'ready' THEN run_at END) AS oldest
+           MIN(CASE WHEN state = 'ready' AND attempts = 0 THEN COALESCE(first_failed_at, run_at)
+                    WHEN state = 'ready' THEN run_at END) AS oldest
     FROM queue";
 const BURIED: &str = "
     SELECT project_id, iid, COALESCE(failure, ''), attempts FROM queue WHERE state = 'buried'
@@ -294,7 +295,7 @@ impl Store {
     }
 
     /// Ends `claim` for now, to be tried again at `run_at`. `counted` failures bring the row nearer to its
-    /// burial; an outage of GitLab as a whole is not counted. `failure` is a fixed word, never a message.
+    /// burial; an outage of GitLab as a whole, `away`, is not counted. `failure` is a fixed word, never a message.
     ///
     /// # Errors
     /// The database.
@@ -302,7 +303,7 @@ impl Store {
         &self,
         claim: &Claim,
         run_at: Millis,
-        counted: bool,
+        (counted, away): (bool, bool),
         failure: &'static str,
         now: Millis,
     ) -> Result<bool> {
@@ -313,7 +314,7 @@ impl Store {
         write!(self, pool => {
             sqlx::query(RETRY)
                 .bind(claim.place.project as i64).bind(claim.place.iid as i64).bind(&claim.owner).bind(run_at)
-                .bind(i64::from(counted)).bind(counted.then_some(now)).bind(failure).bind(state)
+                .bind(i64::from(counted)).bind((counted || away).then_some(now)).bind(failure).bind(state)
                 .execute(pool).await?;
         });
         Ok(bury)

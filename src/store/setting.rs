@@ -19,6 +19,9 @@ pub const PREDICATE: &str = "predicate";
 /// The group's gap label: its id, a space, and the configured name it was found by.
 pub const LABEL: &str = "label";
 
+/// Names that the gap label was configured to have before, one a line.
+pub const FORMER_LABELS: &str = "former_labels";
+
 /// Where the report issue is: project id and number, separated by a space.
 pub const REPORT: &str = "report";
 /// Set once the group's projects have been listed.

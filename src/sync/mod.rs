@@ -35,6 +35,9 @@ pub enum SyncError {
     /// The database.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The configured group is not there, so that nothing is known to lie outside it.
+    #[error("the group {0} is not there: it was renamed, or gitlab.group is misspelt")]
+    NoGroup(String),
 }
 
 /// What became of one project.
@@ -111,6 +114,9 @@ impl Syncer {
     async fn refuse(&self, project: &Project, refusal: Refusal, cached: bool) -> Result<(), SyncError> {
         let now = self.clock.now();
         let unnamed = matches!(refusal, Refusal::Excluded | Refusal::OutsideGroup);
+        if refusal == Refusal::OutsideGroup && !self.gitlab.has_group(self.corpus.group()).await? {
+            return Err(SyncError::NoGroup(self.corpus.group().to_owned()));
+        }
         if cached || unnamed {
             self.store.forget_content(project.id, unnamed, now).await?;
         }

@@ -1,7 +1,7 @@
 //! What the database tells: corpus, queue, buried rows, breaker, budget, documentation sites.
 
 use super::Report;
-use crate::answer::breaker_open;
+use crate::answer::{breaker_open, label};
 use crate::clock::{Clock, Millis};
 use crate::config::Config;
 use crate::store::{Store, setting};
@@ -11,16 +11,17 @@ const STUCK: Millis = 15 * 60_000;
 /// A body that was not JSON is told of for so long.
 const REMEMBERED: Millis = 24 * 3_600_000;
 
-/// Looks at the database and what stands in it.
-pub(super) async fn look(config: &Config, report: &mut Report) {
+/// Looks at the database and what stands in it. Returns the id of the gap label that was used under the configured name.
+pub(super) async fn look(config: &Config, report: &mut Report) -> Option<u64> {
     let store = match Store::open(&config.database.url).await {
         Ok(store) => store,
         Err(error) => {
-            return report.fault(
+            report.fault(
                 "database",
                 error.to_string(),
                 "check database.url, the file's folder and its rights, or the server",
             );
+            return None;
         }
     };
     let outcome = async {
@@ -55,7 +56,7 @@ pub(super) async fn look(config: &Config, report: &mut Report) {
             report.fault(
                 "breaker",
                 "humans undid too many of the last 20 notes: only labels are set",
-                "read the withdrawn answers in the admin pages; mend the documentation, or raise budget.undo_limit",
+                "read the withdrawn answers in the admin pages, mend what misled the bot, and raise budget.undo_limit until it speaks again",
             );
         }
         for row in store.projects().await? {
@@ -89,7 +90,9 @@ pub(super) async fn look(config: &Config, report: &mut Report) {
     if let Err(error) = outcome {
         report.fault("database", error.to_string(), "check the database");
     }
+    let remembered = label::remembered(&store, &config.gap.label).await.ok().flatten();
     store.close().await;
+    remembered
 }
 
 /// A declared documentation site must lead to a project that is admitted.

@@ -187,6 +187,15 @@ fn delivers(hook: &Hook, report: &mut Report) {
 
 fn proves(secrets: &Secrets, hook: &Hook, report: &mut Report) {
     match (hook.signed, hook.token) {
+        (Some(true), plain)
+            if secrets.signing.is_empty() && (plain != Some(true) || secrets.plain.is_empty()) =>
+        {
+            report.fault(
+                "hook_signed",
+                "deliveries are signed, and SIGNPOST_SIGNING_TOKEN is not set: each is refused",
+                "set it to the token that `signpost install` printed, or run `signpost install` again",
+            );
+        }
         (Some(true), _) => report.ok("hook_signed", "deliveries are signed"),
         (_, _) if !secrets.signing.is_empty() => report.fault(
             "hook_signed",

@@ -15,7 +15,13 @@ use crate::target::{Access, Project};
 const EXPIRES_SOON_DAYS: i64 = 14;
 
 /// Looks at everything that GitLab tells.
-pub(super) async fn look(config: &Config, secrets: &Secrets, gitlab: &GitLab, report: &mut Report) {
+pub(super) async fn look(
+    config: &Config,
+    secrets: &Secrets,
+    gitlab: &GitLab,
+    remembered: Option<u64>,
+    report: &mut Report,
+) {
     let user = match gitlab.user().await {
         Ok(user) => user,
         Err(Error::Denied(call)) if call.status == Some(403) => {
@@ -64,7 +70,7 @@ pub(super) async fn look(config: &Config, secrets: &Secrets, gitlab: &GitLab, re
     let projects = projects(config, gitlab, report).await;
     role(gitlab, user.id, &projects, report).await;
     hook::look(config, secrets, gitlab, &projects, report).await;
-    label(config, gitlab, &projects, report).await;
+    label(config, gitlab, &projects, remembered, report).await;
     report_home(config, &projects, report);
 }
 
@@ -183,15 +189,34 @@ async fn role(gitlab: &GitLab, me: u64, projects: &[Arc<Project>], report: &mut 
     }
 }
 
-/// The label must be the group's: one of a single project cannot be set anywhere else.
-async fn label(config: &Config, gitlab: &GitLab, projects: &[Arc<Project>], report: &mut Report) {
+/// Projects in which a label of the gap label's name is looked for, where the group has none.
+const LABELLED: usize = 20;
+
+/// The label must be the group's: one of a single project cannot be set anywhere else. `remembered` is the id of the one
+/// that was used under the configured name.
+async fn label(
+    config: &Config,
+    gitlab: &GitLab,
+    projects: &[Arc<Project>],
+    remembered: Option<u64>,
+    report: &mut Report,
+) {
     let name = &config.gap.label;
     match gitlab.find_group_label(config.group(), name).await {
         Ok(Some(_)) => return report.ok("label", name.clone()),
         Ok(None) => {}
         Err(error) => return report.warn("label", error.to_string(), "try again"),
     }
-    for project in projects {
+    if let Some(id) = remembered
+        && let Ok(Some(renamed)) = gitlab.find_group_label_by_id(config.group(), id).await
+    {
+        return report.warn(
+            "label",
+            format!("the gap label was renamed: {name} is {} now, and goes on working", renamed.name()),
+            format!("set gap.label = \"{}\"", renamed.name()),
+        );
+    }
+    for project in projects.iter().take(LABELLED) {
         if gitlab.find_label(project.id, name).await.is_ok_and(|label| label.is_some()) {
             return report.fault(
                 "label",
