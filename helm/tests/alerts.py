@@ -33,6 +33,12 @@ CASES = [
     ([series(HOOKS, "5x8000", outcome="accepted")], "100h", "HookSilent", None),
     ([series(HOOKS, "0+1x100", outcome="unproven")], "1h", "HookRefused", "critical"),
     ([series(HOOKS, "0+1x100", outcome="accepted")], "1h", "HookRefused", None),
+    # One event an hour, each refused; and nothing that GitLab was told it is fine.
+    ([series(HOOKS, "0x60 1x60 2x60 3x60", outcome="unproven")], "150m", "HookRefused", "critical"),
+    (
+        [series(HOOKS, "0+1x6000", outcome="unproven"), series(HOOKS, "0x6000", outcome="accepted")],
+        "27h", "HookSilent", "warning",
+    ),
     ([series("queue_threads", "1x100", state="buried")], "10m", "BuriedThreads", "warning"),
     ([series("queue_threads", "9x100", state="ready")], "10m", "BuriedThreads", None),
     ([series("queue_oldest_seconds", "700x100")], "20m", "QueueStuck", "warning"),
