@@ -20,7 +20,7 @@ const DAY: Duration = Duration::from_secs(24 * 3600);
 
 impl TestApp {
     /// A bug report in which somebody asks the bot something. Returns issue and comment.
-    async fn mentioned(&self, title: &str, text: &str) -> (u64, u64) {
+    pub(crate) async fn mentioned(&self, title: &str, text: &str) -> (u64, u64) {
         let iid = self.ask(API, "mara", BUG, BUG_MORE).await;
         let note = self.gitlab.comment(API, iid, "tom", &format!("@{BOT} {title} {text}")).await;
         self.drain().await;

@@ -23,14 +23,6 @@ const HALF_MORE: &str =
     "I want to export the audit trail to a spreadsheet. Auditors got nothing after I tried it.";
 
 impl TestApp {
-    /// A bug report on which somebody calls the bot. Returns issue and comment.
-    async fn called(&self, title: &str, text: &str) -> (u64, u64) {
-        let iid = self.ask(API, "mara", BUG, BUG_MORE).await;
-        let note = self.gitlab.comment(API, iid, "tom", &format!("@{BOT} {title} {text}")).await;
-        self.drain().await;
-        (iid, note)
-    }
-
     async fn opts_out(&self, iid: u64) {
         self.gitlab.add_labels(API, iid, "mara", &["signpost::off"]).await;
         self.drain().await;
@@ -93,7 +85,7 @@ on_both! {
 on_both! {
     async fn what_a_human_deleted_stays_away_when_the_thread_comes_back(app: TestApp) {
         let answered = app.answered().await;
-        let (called, _) = app.called(HOW, HOW_MORE).await;
+        let (called, _) = app.mentioned(HOW, HOW_MORE).await;
         let dismissed = app.gap().await;
         for iid in [answered, called] {
             app.gitlab.delete_note(app.note_id(iid)).await;
@@ -139,8 +131,8 @@ on_both! {
 
 on_both! {
     async fn an_answer_whose_question_was_deleted_is_taken_back_like_any_other(app: TestApp) {
-        let (hidden, comment) = app.called(HOW, HOW_MORE).await;
-        let (wrong, other) = app.called(HOW, HOW_MORE).await;
+        let (hidden, comment) = app.mentioned(HOW, HOW_MORE).await;
+        let (wrong, other) = app.mentioned(HOW, HOW_MORE).await;
         for note in [comment, other] {
             app.gitlab.delete_note(note).await;
         }
@@ -156,7 +148,7 @@ on_both! {
 
 on_both! {
     async fn last_months_mention_is_not_answered_when_the_bot_begins_to_speak(app: TestApp, World::acme(), |config| config.answer.mode = Mode::Observe) {
-        let (iid, _) = app.called(HOW, HOW_MORE).await;
+        let (iid, _) = app.mentioned(HOW, HOW_MORE).await;
         app.after(30 * DAY).await;
         app.config.answer.mode = Mode::Reply;
         app.restart().await;
