@@ -333,3 +333,22 @@ on_both! {
         assert_eq!(app.record(gap).await.state, State::Dismissed);
     }
 }
+
+on_both! {
+    async fn what_nobody_reads_as_documentation_is_not_searched(app: TestApp) {
+        let docs = app.gitlab.world().project(DOCS).id;
+        let text = "Export the audit trail to a spreadsheet with one row for each login of the past quarter.\n";
+        for (path, read) in [
+            ("docs/locale/de/guide.po", false),
+            ("docs/drawing.svg", false),
+            ("docs/HOWTO", true),
+            ("docs/page.html", true),
+            ("docs/notes.txt", true),
+        ] {
+            app.gitlab.edit_file(DOCS, path, text).await;
+            app.drain().await;
+            let sections = app.store().sections_of_file(docs, path).await.expect("the store");
+            assert_eq!(!sections.is_empty(), read, "{path}");
+        }
+    }
+}

@@ -31,10 +31,11 @@ pub(super) fn sections(project: ProjectId, path: &RepoPath, text: &str) -> Vec<S
     rows.filter(|row| !row.body.trim().is_empty() && !row.body.contains('\0')).collect()
 }
 
-/// Whether a file of this name is documentation or code that somebody reads: one of a known format, or a page of a site
-/// that is written in HTML.
+/// Whether a file of this name is documentation or code that somebody reads: one of a known format, a page of a site that
+/// is written in HTML, or notes with a bare name.
 pub(super) fn is_read(path: &RepoPath) -> bool {
-    Format::of(path).is_some() || path.as_str().ends_with(".html") || path.as_str().ends_with(".htm")
+    let name = path.as_str().rsplit('/').next().unwrap_or_default();
+    Format::of(path).is_some() || name.ends_with(".html") || name.ends_with(".htm") || !name.contains('.')
 }
 
 /// A number for project, path and position: 63 bits of a hash, so that replicas agree without a sequence.
