@@ -193,7 +193,7 @@ pub(super) fn gate(world: &World, thread: &Thread, question: &Question) -> f32 {
 
 fn points_at_threads(world: &World, walk: &Walk<'_>, asking: &Asking) -> bool {
     let Some(context) = world.context(&walk.project) else { return false };
-    let notes = walk.thread.notes.iter().filter(|n| !n.ours && !n.system && !n.internal);
+    let notes = walk.thread.notes.iter().filter(|n| n.is_public_speech());
     match asking.asked {
         Asked::Issue => {
             walk.thread.issue.description.thread_only_signposts(&context)
@@ -223,7 +223,7 @@ fn collect(
     texts: Vec<(&Prose, Option<String>)>,
 ) -> Vec<Pointed> {
     let Some(context) = world.context(project) else { return Vec::new() };
-    let notes = thread.notes.iter().filter(|n| !n.ours && !n.system && !n.internal);
+    let notes = thread.notes.iter().filter(|n| n.is_public_speech());
     let notes = notes.map(|n| (&n.body, Some(n.discussion_id.clone())));
     let mut pointed: Vec<Pointed> = Vec::new();
     for (prose, discussion) in texts.into_iter().chain(notes) {

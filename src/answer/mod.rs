@@ -365,7 +365,7 @@ impl Walk<'_> {
     async fn mentions(&mut self) -> Result<(), WalkError> {
         let birth = self.world.store.setting(BIRTH).await?.and_then(|at| at.parse().ok()).unwrap_or(0);
         let mut asking = Vec::new();
-        for note in self.thread.notes.iter().filter(|n| !n.ours && !n.system && !n.internal) {
+        for note in self.thread.notes.iter().filter(|n| n.is_public_speech()) {
             // An old comment is not answered because somebody adds another one years later, and what was said
             // before the bot came was not said to it. What it did take up lives on like the issue's own question.
             let announced = self.claim.since_note.is_some_and(|first| note.id >= first);

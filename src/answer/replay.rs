@@ -56,7 +56,7 @@ async fn one(world: &World, project: ProjectId, iid: u64) -> Result<Option<Repla
     }
     // Only what members pointed at counts as an answer; the asker's own links are part of the question.
     let mut members = Vec::new();
-    for note in thread.notes.iter().filter(|n| !n.ours && !n.system && !n.internal) {
+    for note in thread.notes.iter().filter(|n| n.is_public_speech()) {
         if world.gitlab.role(project.id, note.author_id).await? >= Role::Reporter {
             members.push(note.id);
         }

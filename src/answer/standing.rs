@@ -45,7 +45,7 @@ pub(super) async fn without_bots(
         let points = context.as_ref().is_some_and(|c| {
             !note.body.references_up_to(c, 1).is_empty() || note.body.thread_only_signposts(c)
         });
-        !note.ours && !note.system && !note.internal && (points || note.body.mentions(me))
+        note.is_public_speech() && (points || note.body.mentions(me))
     };
     let authors: BTreeSet<u64> = thread.notes.iter().filter(heard).map(|note| note.author_id).collect();
     for author in authors {

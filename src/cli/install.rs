@@ -88,12 +88,13 @@ async fn install(args: Args, config: Config, secrets: Secrets) -> anyhow::Result
         verify_tls: !args.insecure_tls,
     };
     // Who may not look is told before anything is changed.
+    let mut hooks = Vec::with_capacity(owners.len());
     for owner in &owners {
-        hooks_of(&gitlab, owner).await?;
+        hooks.push(hooks_of(&gitlab, owner).await?);
     }
     let (mut lines, mut failed) = (Vec::new(), Vec::new());
-    for owner in &owners {
-        match set_hook(&gitlab, owner, &mut settings, (&token, &kept), args.dry_run).await {
+    for (owner, hooks) in owners.iter().zip(&hooks) {
+        match set_hook(&gitlab, (owner, hooks), &mut settings, (&token, &kept), args.dry_run).await {
             Ok(line) => lines.push(line),
             Err(error) => failed.push(format!("{}: {error:#}", name(owner))),
         }
@@ -163,12 +164,11 @@ async fn hooks_of(gitlab: &GitLab, owner: &HookOwner) -> anyhow::Result<Vec<Hook
 /// plain one.
 async fn set_hook(
     gitlab: &GitLab,
-    owner: &HookOwner,
+    (owner, hooks): (&HookOwner, &[Hook]),
     settings: &mut HookSettings,
     (token, kept): (&Option<SecretString>, &(Option<SecretString>, Option<SecretString>)),
     dry_run: bool,
 ) -> anyhow::Result<String> {
-    let hooks = hooks_of(gitlab, owner).await?;
     let ours: Vec<&Hook> = hooks.iter().filter(|hook| hook.url == settings.url.as_str()).collect();
     if dry_run {
         let what = if ours.is_empty() { "would be created" } else { "would be mended" };

@@ -38,7 +38,7 @@ async fn sync(args: Args, invocation: &Invocation) -> anyhow::Result<Verdict> {
     for id in admitted {
         match syncer.sync_project(id).await {
             Ok(synced) => {
-                changed += synced.changed.len();
+                changed += synced.changed;
                 bytes += synced.bytes;
             }
             // One repository that GitLab cannot read keeps nobody else's from being read.

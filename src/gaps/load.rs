@@ -2,7 +2,7 @@
 
 use crate::clock::Millis;
 use crate::config::Config;
-use crate::gaps::{Gap, Scene, State, cluster, list};
+use crate::gaps::{Gap, Scene, cluster, list};
 use crate::judge::Policy;
 use crate::store::{Result, Store};
 
@@ -27,8 +27,7 @@ pub async fn settle(store: &Store) -> Result<()> {
     if store.unsettled_gaps().await? == 0 {
         return Ok(());
     }
-    let mut records = store.gap_questions().await?;
-    records.retain(|record| State::of(record).is_some());
+    let records = store.gap_questions().await?;
     let joins = cluster::join(&records, &store.gap_decisions().await?);
     store.join_clusters(&joins).await
 }

@@ -47,6 +47,10 @@ impl From<LabelRow> for GapLabel {
     }
 }
 
+fn by_id(rows: Vec<LabelRow>, id: u64) -> Option<GapLabel> {
+    rows.into_iter().find(|row| row.id == id && !row.archived).map(GapLabel::from)
+}
+
 fn exact(rows: Vec<LabelRow>, name: &str) -> Option<GapLabel> {
     rows.into_iter().find(|row| row.name == name && !row.archived).map(GapLabel::from)
 }
@@ -59,8 +63,7 @@ impl GitLab {
 
     /// The label of this id, whatever its name is now, if issues of the project can carry it.
     pub async fn find_label_by_id(&self, project: ProjectId, id: u64) -> Result<Option<GapLabel>, Error> {
-        let rows = self.labels_of(project, None).await?;
-        Ok(rows.into_iter().find(|row| row.id == id && !row.archived).map(GapLabel::from))
+        Ok(by_id(self.labels_of(project, None).await?, id))
     }
 
     /// The labels that issues of the project can carry, those that hold `search`; none when there is no such project.
@@ -77,20 +80,24 @@ impl GitLab {
 
     /// The label of exactly this name of the group or a group above it.
     pub async fn find_group_label(&self, group: &str, name: &str) -> Result<Option<GapLabel>, Error> {
-        let endpoint = Own::get(format!("groups/{}/labels", segment(group)))
-            .with("search", name)
-            .with("include_ancestor_groups", true);
-        let rows = absent(self.http.pages(&endpoint)?.collect(PAGES).await)?;
-        Ok(rows.and_then(|(rows, _)| exact(rows, name)))
+        Ok(exact(self.labels_of_group(group, Some(name)).await?, name))
     }
 
     /// The group's label of this id, whatever its name is now.
     pub async fn find_group_label_by_id(&self, group: &str, id: u64) -> Result<Option<GapLabel>, Error> {
-        let endpoint =
-            Own::get(format!("groups/{}/labels", segment(group))).with("include_ancestor_groups", true);
-        let rows = absent(self.http.pages::<LabelRow>(&endpoint)?.collect(PAGES).await)?;
-        let rows = rows.map(|(rows, _)| rows).unwrap_or_default();
-        Ok(rows.into_iter().find(|row| row.id == id && !row.archived).map(GapLabel::from))
+        Ok(by_id(self.labels_of_group(group, None).await?, id))
+    }
+
+    /// The labels of a group and of the groups above it, those that hold `search`; none when there is no such group.
+    async fn labels_of_group(&self, group: &str, search: Option<&str>) -> Result<Vec<LabelRow>, Error> {
+        let endpoint = Own::get(format!("groups/{}/labels", segment(group)));
+        let endpoint = match search {
+            Some(text) => endpoint.with("search", text),
+            None => endpoint,
+        };
+        let endpoint = endpoint.with("include_ancestor_groups", true);
+        let rows = absent(self.http.pages(&endpoint)?.collect(PAGES).await)?;
+        Ok(rows.map(|(rows, _)| rows).unwrap_or_default())
     }
 
     /// Creates the label in the group, with colour and description. When somebody else just did, that one is it.

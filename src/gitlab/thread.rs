@@ -195,6 +195,11 @@ impl From<IssueRow> for Issue {
 }
 
 impl Note {
+    /// Whether a person or another bot said it where everybody who reads the issue can read it.
+    pub fn is_public_speech(&self) -> bool {
+        !self.ours && !self.system && !self.internal
+    }
+
     fn from_row(row: NoteRow, discussion_id: &str, individual: bool, ours: &[UserId]) -> Note {
         let author_id = row.author.map_or(0, |author| author.id);
         let ours = ours.contains(&author_id);

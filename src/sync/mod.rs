@@ -47,8 +47,8 @@ pub struct Synced {
     pub refused: Option<&'static str>,
     /// The commit it is synced to.
     pub head: Option<String>,
-    /// Paths that changed, went or came.
-    pub changed: Vec<String>,
+    /// How many files changed, went or came.
+    pub changed: usize,
     /// Sections of the files that changed.
     pub sections: usize,
     /// Bytes that were read.
@@ -186,7 +186,7 @@ impl Syncer {
         }
         for path in gone.into_keys() {
             self.store.forget_file(project.id, &path, self.clock.now()).await?;
-            synced.changed.push(path);
+            synced.changed += 1;
         }
         let mut whole = self.read_whole(open, head, &folders, &wanted).await;
         let mut reading = futures_util::stream::iter(wanted)
@@ -194,8 +194,8 @@ impl Syncer {
             .map(|(read, row)| self.read_file(project, head, row, read))
             .buffer_unordered(CONCURRENCY);
         while let Some(done) = reading.next().await {
-            if let Some((path, sections, bytes)) = done? {
-                synced.changed.push(path);
+            if let Some((sections, bytes)) = done? {
+                synced.changed += 1;
                 synced.sections += sections;
                 synced.bytes += bytes;
             }
@@ -263,7 +263,7 @@ impl Syncer {
         head: &str,
         row: TreeRow,
         read: Option<Read>,
-    ) -> Result<Option<(String, usize, u64)>, SyncError> {
+    ) -> Result<Option<(usize, u64)>, SyncError> {
         let place = observed(project, head, &row);
         let TreeRow { path, id, mode } = row;
         let (skipped, text) = match self.corpus.admit(place, &Audience::of_index(project)) {
@@ -296,7 +296,7 @@ impl Syncer {
             None => self.store.save_docsite(project.id, path.as_str(), None).await?,
         }
         self.store.save_file(project.id, &file, &sections, self.clock.now()).await?;
-        Ok(Some((file.path, sections.len(), bytes)))
+        Ok(Some((sections.len(), bytes)))
     }
 
     /// The content of an admitted file, unless an archive had it.
